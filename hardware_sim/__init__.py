@@ -1,0 +1,1 @@
+"""A table without a table: physics, faults, people; speaks firmware_protocol and knows no rules."""

@@ -1,0 +1,1 @@
+"""MQTT: topics, payload models, client."""

@@ -1,0 +1,69 @@
+"""`tablectl`: finds the command named on the line and runs it; imports nothing it does not need."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from typing import NamedTuple, NoReturn
+
+from tablectl import __version__
+
+EXIT_OK = 0
+EXIT_FINDINGS = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+class Command(NamedTuple):
+    """Where a command lives and what it is for."""
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Command] = {}
+"""Name on the command line → module (imported only when called) and one line of help."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(EXIT_USAGE, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns 0 ok, 1 findings, 2 usage or configuration, 130 interrupted."""
+    arguments = sys.argv[1:] if argv is None else argv
+    name = next((a for a in arguments if not a.startswith("-")), None)
+    parser = _Parser(
+        prog="tablectl",
+        description="The bridge between an automatic riichi-mahjong table and the rest of the world.",
+        epilog="Start with 'tablectl demo'. 'tablectl COMMAND --help' teaches each command.",
+    )
+    parser.add_argument("--version", action="version", version=f"tablectl {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for key, command in COMMANDS.items():
+        sub = commands.add_parser(
+            key,
+            help=command.help,
+            description=command.help,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if key == name:
+            module = importlib.import_module(command.module)
+            module.configure(sub)
+            sub.set_defaults(run=module.run)
+    args = parser.parse_args(arguments)
+    try:
+        return int(args.run(args))
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Riichi rules: pure, deterministic, no I/O, no clock, no random."""

@@ -1,0 +1,1 @@
+"""Append-only SQLite store: what happened, snapshots, outbox."""

@@ -1,0 +1,1 @@
+"""Hardware facts in, engine commands out: the perception of a physical hand."""

@@ -1,0 +1,1 @@
+"""One table: its port, link, device and the life of that connection."""

@@ -1,0 +1,1 @@
+"""HTTP API, live streams and pages."""

@@ -1,0 +1,48 @@
+"""What every test area shares: where the reading room is, and what a missing part means."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("TABLECTL_SHARED", ROOT.parent / "shared"))
+IN_CI = os.environ.get("CI") == "true"
+SCALE = float(os.environ.get("TABLECTL_SCALE", "1"))
+"""1 = the seeded sample of CI; larger values grow the big runs towards the full number."""
+
+
+def missing(part: str, how: str) -> NoReturn:
+    """A part that a test needs is not there: skip loudly, or fail where CI promised to have it."""
+    text = f"{part} is not here: {how}"
+    if IN_CI:
+        pytest.fail(text)
+    pytest.skip(text)
+
+
+def need_program(name: str, package: str | None = None) -> str:
+    """Path of a program that a test runs for real."""
+    path = shutil.which(name)
+    if path is None:
+        missing(name, f"apt-get install {package or name}")
+    return path
+
+
+def shared_path(name: str) -> Path:
+    """A file of ../shared, or a skip where the repository stands alone (a plain clone)."""
+    path = SHARED / name
+    if not SHARED.is_dir():
+        pytest.skip("../shared is not beside this clone: its cases cannot be run")
+    if not path.exists():
+        missing(str(path), "../shared lacks it")
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder ../shared, or a skip where it is absent."""
+    return shared_path(".")
