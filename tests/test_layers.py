@@ -1,0 +1,86 @@
+"""Arrows only point down (docs/architecture.md); no module grows past one idea."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ALLOWED: dict[str, set[str]] = {
+    "firmware_protocol": set(),
+    "hardware_sim": {"firmware_protocol"},
+    "tablectl.engine": set(),
+    "tablectl.mirror": {"tablectl.engine", "firmware_protocol"},
+    "tablectl.journal": {"tablectl.mirror", "tablectl.engine"},
+    "tablectl.records": {"tablectl.mirror", "tablectl.engine"},
+    "tablectl.table": {"tablectl.mirror", "tablectl.engine", "tablectl.config", "firmware_protocol"},
+    "tablectl.bus": {"tablectl.mirror", "tablectl.engine", "tablectl.config"},
+    "tablectl.web": {"tablectl.mirror", "tablectl.engine", "tablectl.config", "tablectl.bus"},
+    "tablectl.config": set(),
+    "tablectl.daemon": {
+        "tablectl.bus", "tablectl.config", "tablectl.engine", "tablectl.journal", "tablectl.mirror",
+        "tablectl.records", "tablectl.table", "tablectl.web", "firmware_protocol",
+    },
+    "tablectl.doctor": {
+        "tablectl.bus", "tablectl.config", "tablectl.daemon", "tablectl.engine", "tablectl.journal",
+        "tablectl.mirror", "tablectl.records", "tablectl.table", "firmware_protocol",
+    },
+}  # fmt: skip
+"""Room → the rooms it may look into. `tablectl.cli` and `tablectl.demo` stand on top of everything."""
+
+EVERYONE_MAY = {"tablectl", "tablectl.errors"}
+"""The bare package (its version) and the shared error tree."""
+
+SIM_ENTRANCES = {"tablectl.cli", "tablectl.demo"}
+MAX_LINES = 700
+PACKAGES = ("tablectl", "firmware_protocol", "hardware_sim")
+MODULES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
+
+
+def room_of(dotted: str) -> str:
+    parts = dotted.split(".")
+    return parts[0] if parts[0] != "tablectl" else ".".join(parts[:2])
+
+
+def imports_of(path: Path) -> set[str]:
+    """Every module of ours that a file imports, anywhere in it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = list(path.relative_to(ROOT).with_suffix("").parts[:-1])
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *(node.module.split(".") if node.module else [])])
+            if module == "tablectl":
+                found.update(f"tablectl.{alias.name}" for alias in node.names)
+            else:
+                found.add(module)
+    return {name for name in found if name.split(".")[0] in PACKAGES}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_module_looks_only_down(path: Path) -> None:
+    room = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for name in imports_of(path):
+        target = room_of(name)
+        if target in {room, *EVERYONE_MAY} or name == "tablectl.__version__":
+            continue
+        if room in SIM_ENTRANCES:
+            continue
+        assert target in ALLOWED.get(room, set()), f"{path.name}: {room} may not import {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_module_is_one_idea(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= MAX_LINES or path.name == "generated.py", f"{path} has {lines} lines"
+
+
+def test_the_rule_itself_can_fail() -> None:
+    assert "tablectl.daemon" not in ALLOWED["tablectl.mirror"]
+    assert imports_of(ROOT / "tablectl" / "mirror" / "submit.py") == {"firmware_protocol.messages"}
