@@ -41,7 +41,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
 soak: $(VENV)/.dev
-	TABLECTL_SCALE=full $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m soak $(TEST_ARGS)
+	TABLECTL_SCALE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m soak $(TEST_ARGS)
 
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.wire.mutants

@@ -12,8 +12,15 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TABLECTL_SHARED", ROOT.parent / "shared"))
 IN_CI = os.environ.get("CI") == "true"
-SCALE = float(os.environ.get("TABLECTL_SCALE", "1"))
-"""1 = the seeded sample of CI; larger values grow the big runs towards the full number."""
+
+
+def scaled(full: int, sample: int) -> int:
+    """Size of a big run: `sample` as a rule (and in CI), `full` times TABLECTL_SCALE where that is set.
+
+    `make soak` sets TABLECTL_SCALE=1, the full number.
+    """
+    scale = os.environ.get("TABLECTL_SCALE")
+    return sample if scale is None else max(sample, int(full * float(scale)))
 
 
 def missing(part: str, how: str) -> NoReturn:
