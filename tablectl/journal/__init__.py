@@ -1,1 +1,55 @@
 """Append-only SQLite store: what happened, snapshots, outbox."""
+
+from tablectl.journal.errors import (
+    JournalClosed,
+    JournalError,
+    JournalLocked,
+    JournalTooNew,
+    JournalUnusable,
+    NotAJournal,
+    TransactionRejected,
+)
+from tablectl.journal.journal import Journal
+from tablectl.journal.model import (
+    ActionChange,
+    ActionState,
+    CommitResult,
+    EventEntry,
+    FactEntry,
+    Health,
+    NewAction,
+    RequestEntry,
+    Snapshot,
+    StoredAction,
+    StoredEvent,
+    StoredFact,
+    Tail,
+    Transaction,
+    canonical,
+)
+
+__all__ = [
+    "ActionChange",
+    "ActionState",
+    "CommitResult",
+    "EventEntry",
+    "FactEntry",
+    "Health",
+    "Journal",
+    "JournalClosed",
+    "JournalError",
+    "JournalLocked",
+    "JournalTooNew",
+    "JournalUnusable",
+    "NewAction",
+    "NotAJournal",
+    "RequestEntry",
+    "Snapshot",
+    "StoredAction",
+    "StoredEvent",
+    "StoredFact",
+    "Tail",
+    "Transaction",
+    "TransactionRejected",
+    "canonical",
+]
