@@ -1,13 +1,13 @@
 """Append-only SQLite store: what happened, snapshots, outbox."""
 
 from tablectl.journal.errors import (
-    JournalClosed,
+    JournalClosedError,
     JournalError,
-    JournalLocked,
-    JournalTooNew,
-    JournalUnusable,
-    NotAJournal,
-    TransactionRejected,
+    JournalLockedError,
+    JournalTooNewError,
+    JournalUnusableError,
+    NotAJournalError,
+    TransactionRejectedError,
 )
 from tablectl.journal.journal import Journal
 from tablectl.journal.model import (
@@ -36,13 +36,13 @@ __all__ = [
     "FactEntry",
     "Health",
     "Journal",
-    "JournalClosed",
+    "JournalClosedError",
     "JournalError",
-    "JournalLocked",
-    "JournalTooNew",
-    "JournalUnusable",
+    "JournalLockedError",
+    "JournalTooNewError",
+    "JournalUnusableError",
     "NewAction",
-    "NotAJournal",
+    "NotAJournalError",
     "RequestEntry",
     "Snapshot",
     "StoredAction",
@@ -50,6 +50,6 @@ __all__ = [
     "StoredFact",
     "Tail",
     "Transaction",
-    "TransactionRejected",
+    "TransactionRejectedError",
     "canonical",
 ]

@@ -19,7 +19,7 @@ class JournalError(Exception):
         return f"{self.message} ({self.hint})" if self.hint else self.message
 
 
-class JournalLocked(JournalError):
+class JournalLockedError(JournalError):
     """Another process holds the journal for its life. `pid` is 0 when it could not be read."""
 
     code = "journal_locked"
@@ -33,7 +33,7 @@ class JournalLocked(JournalError):
         self.command = command
 
 
-class JournalTooNew(JournalError):
+class JournalTooNewError(JournalError):
     """The file was written by a later release; opening it could lose what that release knows."""
 
     code = "journal_too_new"
@@ -48,7 +48,7 @@ class JournalTooNew(JournalError):
         self.known = known
 
 
-class NotAJournal(JournalError):
+class NotAJournalError(JournalError):
     """A sound SQLite file that some other program owns: nothing is touched."""
 
     code = "not_a_journal"
@@ -61,7 +61,7 @@ class NotAJournal(JournalError):
         self.path = path
 
 
-class JournalUnusable(JournalError):
+class JournalUnusableError(JournalError):
     """The file or its folder cannot be opened for reading and writing."""
 
     code = "journal_unusable"
@@ -72,7 +72,7 @@ class JournalUnusable(JournalError):
         self.reason = reason
 
 
-class TransactionRejected(JournalError):
+class TransactionRejectedError(JournalError):
     """A transaction contradicts the journal (an event id given twice, an unknown `cmd_id`).
 
     Nothing of it was written; other transactions of the same commit are not touched.
@@ -86,7 +86,7 @@ class TransactionRejected(JournalError):
         self.reason = reason
 
 
-class JournalClosed(JournalError):
+class JournalClosedError(JournalError):
     """The journal was used after `close`."""
 
     code = "journal_closed"

@@ -37,11 +37,11 @@ class Journal:
         new_id: Callable[[], str] | None = None,
         on_health: Callable[[Health], None] | None = None,
     ) -> Journal:
-        """Open or create. Raises JournalLocked, JournalTooNew, NotAJournal, JournalUnusable."""
+        """Open or create. Raises JournalLockedError, JournalTooNewError, NotAJournalError, JournalUnusableError."""
         raise NotImplementedError
 
     async def append(self, transaction: Transaction) -> CommitResult:
-        """Write one transaction; returns after the commit. Raises TransactionRejected."""
+        """Write one transaction; returns after the commit. Raises TransactionRejectedError."""
         raise NotImplementedError
 
     def is_new_fact(self, table_id: str, boot_id: int, event_no: int) -> bool:
