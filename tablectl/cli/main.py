@@ -22,7 +22,9 @@ class Command(NamedTuple):
     help: str
 
 
-COMMANDS: dict[str, Command] = {}
+COMMANDS: dict[str, Command] = {
+    "config": Command("tablectl.cli.config", "check, write or explain the configuration file"),
+}
 """Name on the command line → module (imported only when called) and one line of help."""
 
 

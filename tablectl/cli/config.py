@@ -1,0 +1,116 @@
+"""`tablectl config check | init | explain`: the configuration file, before anything runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tablectl.config import Problem, Settings
+
+DEFAULT = Path("tablectl.toml")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `tablectl config`."""
+    parser.epilog = (
+        "examples:\n"
+        "  tablectl config init                    write tablectl.toml for the ports found here\n"
+        "  tablectl config check tablectl.toml     name every fault with line and column\n"
+        "  tablectl config explain mqtt.password   what one key means\n\n"
+        "exit codes: 0 ok, 1 findings, 2 usage or configuration"
+    )
+    parts = parser.add_subparsers(dest="part", required=True, metavar="check|init|explain")
+    check = parts.add_parser("check", help="read a file and name every fault")
+    check.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE")
+    check.add_argument("--json", action="store_true", help="faults as one JSON object")
+    init = parts.add_parser("init", help="write a commented file to begin with")
+    init.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE")
+    init.add_argument("--force", action="store_true", help="overwrite an existing file")
+    init.add_argument("--stdout", action="store_true", help="print instead of writing")
+    explain = parts.add_parser("explain", help="what the keys mean")
+    explain.add_argument("key", nargs="?", metavar="KEY", help="such as 'mqtt' or 'tables.port'")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 ok, 1 faults found by check, 2 the file cannot be read or written."""
+    if args.part == "check":
+        return _check(args.file, as_json=args.json)
+    if args.part == "init":
+        return _init(args.file, force=args.force, to_stdout=args.stdout)
+    return _explain(args.key)
+
+
+def _check(path: Path, *, as_json: bool) -> int:
+    from tablectl.config import ConfigError, load
+    from tablectl.config.check import beyond_syntax
+
+    settings: Settings | None = None
+    problems: list[Problem] = []
+    try:
+        settings = load(path)
+    except ConfigError as error:
+        problems = error.problems
+    else:
+        problems = beyond_syntax(settings, path)
+    if as_json:
+        report = {"ok": not problems, "problems": [asdict(problem) for problem in problems]}
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        if settings is not None and not problems:
+            print(f"{path}: good, {_summary(settings)}")
+    if any(problem.code == "config_unreadable" for problem in problems):
+        return 2
+    return 1 if problems else 0
+
+
+def _summary(settings: Settings) -> str:
+    broker = settings.mqtt.url if settings.mqtt else "no broker"
+    count = len(settings.tables)
+    return f"venue {settings.venue.id}, {count} table{'' if count == 1 else 's'}, {broker}"
+
+
+def _init(path: Path, *, force: bool, to_stdout: bool) -> int:
+    from tablectl.config.explain import template
+
+    text = template(_ports())
+    if to_stdout:
+        print(text, end="")
+        return 0
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        print(f"{path}: is there already; --force overwrites it", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{path}: cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    print(f"{path}: written; edit it, then: tablectl config check {path}")
+    return 0
+
+
+def _ports() -> list[str]:
+    by_id = Path("/dev/serial/by-id")
+    return [str(port) for port in sorted(by_id.iterdir())] if by_id.is_dir() else []
+
+
+def _explain(key: str | None) -> int:
+    from tablectl.config.explain import keys, reference
+
+    text = reference(key)
+    if not text:
+        import difflib
+
+        near = difflib.get_close_matches(str(key), [item.dotted for item in keys()], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "'tablectl config explain' lists all"
+        print(f"no key '{key}': {hint}", file=sys.stderr)
+        return 2
+    print(text)
+    return 0
