@@ -1,0 +1,305 @@
+"""What each rule value means, grouped by topic: the words of `tablectl rules show`, and the tables of a rule file."""
+
+from __future__ import annotations
+
+TOPICS: dict[str, tuple[str, dict[str, str]]] = {
+    "frame": (
+        "Game frame and final result",
+        {
+            "start_points": "points each player starts with",
+            "return_points": "points that count as zero in the final result",
+            "target_points": "points the first must have for sudden death and the dealer's stop",
+            "uma_kind": "one uma table, or one that depends on how many players are above water",
+            "uma": "uma of ranks 1–4 in points (1000 = 1 pt)",
+            "uma_floating": "uma rows for 0, 1, 2, 3, 4 players above water",
+            "above_water_points": "points from which a player is above water (floating uma)",
+            "oka": "bonus of the first, in points",
+            "ties": "equal points: share uma and oka, or rank by seat at the start",
+            "point_rounding": "final result to 0.1 pt, or whole pt with the first taking the rest",
+            "leftover_deposits": "who gets deposits still on the table at the end",
+            "tobi": "bankruptcy ends the game",
+            "length": "rounds of a game",
+            "time_limit": "what is still played once time is called",
+            "extension": "extra round when nobody has the target",
+            "overtime_end": "in the extra round a repeating dealer plays on, or the target ends it at once",
+            "agari_yame": "last dealer stops after a win, being first with the target",
+            "tenpai_yame": "last dealer stops after a tenpai draw, being first with the target",
+            "renchan": "what makes the dealer repeat",
+            "honba_counted": "honba exist",
+            "honba_on_rotating_draw": "a draw that moves the deal adds a honba",
+        },
+    ),
+    "draws": (
+        "Draws",
+        {
+            "noten_pool": "points that change hands at an exhaustive draw",
+            "noten_choice": "may a tenpai player declare noten",
+            "declaration_order": "order of declaring tenpai or noten",
+            "all_tenpai_hai": "with four tenpai 'hai' is said and all hands are checked",
+            "kyuushu_kyuuhai": "abortive draw: nine kinds of terminals and honours",
+            "suufon_renda": "abortive draw: four equal wind discards",
+            "suucha_riichi": "abortive draw: four riichi",
+            "suukaikan": "abortive draw: four kans of two or more players",
+            "sanchahou": "abortive draw: three ron on one tile",
+            "nagashi_mangan": "a river of terminals and honours only is paid at the draw",
+            "nagashi_honba": "honba are added to nagashi mangan",
+            "nagashi_deposits": "nagashi mangan takes the deposits",
+        },
+    ),
+    "winning": (
+        "Winning",
+        {
+            "multi_ron": "several ron on one tile: the nearest wins, or all do",
+            "unclear_tsumo": "tsumo whose winning tile was not kept apart",
+            "score_announcement": "how a win with honba is announced",
+            "two_han_from_honba": "honba count from which two han are needed (0 = never)",
+        },
+    ),
+    "calls": (
+        "Calls",
+        {
+            "kuitan": "tanyao counts with an open hand",
+            "kuikae": "discards forbidden right after chi or pon",
+            "call_priority": "pon and kan against chi",
+            "call_order": "order of showing, taking and discarding in a call",
+            "shown_tiles_change": "wrong tiles shown for a call, changed before the discard",
+            "call_last_discard": "the last discard may be called",
+        },
+    ),
+    "kan": ("Kan", {"kokushi_robs_ankan": "kokushi may win on a tile of a concealed kan"}),
+    "riichi": (
+        "Riichi",
+        {
+            "riichi_min_points": "points needed to declare (0 = none needed)",
+            "riichi_min_live_tiles": "live tiles that must be left after the own draw",
+            "riichi_ankan": "concealed kan after riichi",
+            "furiten_riichi": "riichi may be declared in furiten",
+            "noten_riichi": "riichi without tenpai: not accepted, punished at the draw, or free",
+            "ippatsu": "ippatsu counts",
+        },
+    ),
+    "dora": (
+        "Dora",
+        {
+            "aka": "one red five in each suit",
+            "ura_dora": "ura dora for riichi winners",
+            "kan_dora": "a new indicator for each kan",
+            "kan_ura_dora": "ura dora under the kan indicators too",
+            "kan_dora_ankan": "when the indicator of an ankan is turned",
+            "kan_dora_kakan": "when the indicator of a kakan is turned",
+            "kan_dora_daiminkan": "when the indicator of a daiminkan is turned",
+        },
+    ),
+    "furiten": ("Furiten", {"temporary_furiten_ends": "what ends temporary furiten"}),
+    "yaku": (
+        "Yaku",
+        {
+            "double_wind_han": "han of a triplet that is round wind and seat wind",
+            "shousangen_includes_dragons": "shousangen is 4 han with its two dragon sets inside",
+            "renhou": "ron in the first go-around before the own draw",
+            "ryuuiisou_needs_hatsu": "ryuuiisou needs a set or pair of hatsu",
+            "tsuuiisou_seven_pairs": "seven honour pairs are tsuuiisou",
+            "composite_yakuman": "several yakuman add up",
+            "double_yakuman": "yakuman that count twice",
+            "counted_yakuman": "han from which a hand is a counted yakuman (0 = never)",
+        },
+    ),
+    "fu": (
+        "Fu",
+        {
+            "double_wind_pair_fu": "fu of a pair that is round wind and seat wind",
+            "rinshan_tsumo_fu": "tsumo fu of a win on a replacement tile",
+            "open_pinfu_fu": "fu of an open hand without any fu, won by ron",
+        },
+    ),
+    "points": (
+        "Points and payments",
+        {
+            "kiriage": "4 han 30 fu and 3 han 60 fu are mangan",
+            "honba_ron": "points of one honba on ron",
+            "honba_tsumo": "points of one honba from each payer on tsumo",
+            "multi_ron_honba": "several winners: honba to the nearest, or to each",
+        },
+    ),
+    "pao": (
+        "Pao",
+        {
+            "pao": "yakuman with liability",
+            "pao_suukantsu_live_tile": "suukantsu liability only for a tile not yet seen",
+            "pao_composite": "with composite yakuman: the whole hand, or the covered yakuman only",
+            "pao_honba_tsumo": "who pays honba on tsumo",
+            "pao_honba_ron": "who pays honba on ron from a third player",
+        },
+    ),
+    "tenpai": (
+        "Tenpai",
+        {"tenpai_exhausted_rule": "which own copies of a wait make the hand noten"},
+    ),
+    "start": (
+        "Seats and the start of a hand",
+        {
+            "seat_draw": "how seats are drawn",
+            "first_dealer": "how the first dealer is found",
+            "dealer_marker": "a marker lies at the first dealer's seat",
+            "wrong_break": "wall broken at the wrong place",
+            "indicator_cutoff": "until when a wrong indicator is put right",
+            "indicator_turner": "who turns the dora indicator",
+            "hand_begins": "from when the hand counts as begun",
+        },
+    ),
+    "windows": (
+        "Claim windows",
+        {
+            "ron_closes": "until when a ron is heard",
+            "head_bump_closes": "until when a better placed ron replaces the first",
+            "chankan_closes": "until when a kakan may be robbed",
+            "pon_closes": "until when pon and daiminkan are heard",
+            "fast_draw_grace_ms": "a draw within this time does not close pon (milliseconds)",
+            "chi_opens": "from when chi is heard",
+            "correction_closes": "until when a wrong payment is corrected",
+        },
+    ),
+    "sanctions": (
+        "Sanctions",
+        {
+            "chombo_amount": "chombo, in points (1000 = 1 pt)",
+            "chombo_paid": "chombo from the placement points, or from the score at once",
+            "minor_ended_amount": "minor chombo that ends the hand, in points",
+            "minor_stop_win_amount": "minor chombo with stop-win, in points",
+            "minor_continues_amount": "minor chombo, hand continues, in points",
+            "warnings_free": "warnings of one player that cost nothing",
+            "warning_step": "then every how many warnings cost",
+            "warning_amount": "what such a warning costs, in points",
+            "stop_win_ruled_by": "who rules a stop-win",
+            "stopped_riichi": "stop-win act of a player in riichi",
+            "win_and_chombo": "valid win and chombo at the same moment",
+            "several_infractions": "several infractions at once",
+        },
+    ),
+}
+"""Topic (= table name in a rule file) → heading, and its values with one line each."""
+
+INFRACTION_WORDS: tuple[str, ...] = (
+    "false ron or tsumo, hand shown",
+    "win uttered, withdrawn before showing",
+    "winning hand broken before the others could check",
+    "winning tile not identifiable at tsumo",
+    "drawn tile put into the hand, no win claimed",
+    "noten riichi, hand drawn",
+    "wrong ankan after riichi, hand drawn",
+    "riichi on the last tile, with an open hand, or out of turn",
+    "riichi withdrawn before the discard",
+    "after riichi: discards another tile than the drawn one",
+    "riichi player does not show at the draw",
+    "noten declared as tenpai at the draw",
+    "showing at the draw out of order",
+    "kuikae",
+    "wrong chi, pon or kan completed with a discard",
+    "wrong tiles shown, corrected before the discard",
+    "empty call: uttered, not carried out",
+    "discard before showing the meld tiles",
+    "late pon or daiminkan",
+    "early chi",
+    "early draw",
+    "tile taken from a wrong place",
+    "order of play error",
+    "order of play error before the dealer's first discard",
+    "wrong number of tiles after the deal",
+    "tahai or shohai in play",
+    "one or two tiles exposed by mistake",
+    "three or four tiles exposed",
+    "five or more tiles exposed",
+    "deliberate showing of own tiles",
+    "looking at another hand or turning dead-wall tiles",
+    "hands, melds, rivers or wall destroyed beyond repair",
+    "sideways tile wrong",
+    "missing or wrong utterance",
+    "superfluous talk, signals",
+    "hand beyond the reach line, touching other walls",
+    "demands about the seat during play",
+    "repeating an act after a ruling",
+    "call or riichi uttered while stopped",
+    "win declared while stopped",
+    "fifth kan, kan on the last tile, call of the last discard",
+    "tile swapped after it touched the river",
+    "wrong wall break",
+    "wrong indicator",
+    "wrong score announcement",
+    "refusing a dora",
+    "slamming, sighing, long thought, fidgeting, slow draw",
+    "not stopping, not calling the referee",
+    "intentional infraction",
+    "leaves the table without consent",
+)
+"""P1 … P50 in words."""
+
+COMMON_RULES: dict[str, str] = {
+    "minimum_han": "one han from yaku is needed",
+    "best_reading": "the reading of the highest value counts",
+    "fu_base": "every hand has 20 fu",
+    "fu_closed_ron": "concealed ron: 10 fu",
+    "fu_tsumo": "tsumo: 2 fu",
+    "fu_pinfu_tsumo": "pinfu tsumo: exactly 20 fu",
+    "fu_wait": "kanchan, penchan and tanki: 2 fu",
+    "fu_pair": "pair of dragon, round wind or seat wind: 2 fu",
+    "fu_minko": "open triplet: 2, terminals and honours 4",
+    "fu_anko": "concealed triplet: 4, terminals and honours 8",
+    "fu_minkan": "open kan: 8, terminals and honours 16",
+    "fu_ankan": "concealed kan: 16, terminals and honours 32",
+    "fu_chiitoitsu": "seven pairs: 25 fu, nothing added",
+    "fu_rounding": "fu are rounded up to the next ten",
+    "points_ron": "ron: four times the base from the discarder, six times for the dealer",
+    "points_tsumo": "tsumo: base from each, twice from or for the dealer",
+    "points_rounding": "each payment is rounded up to the next hundred",
+    "limits": "mangan, haneman, baiman, sanbaiman",
+    "yakuman": "yakuman: four mangan; yaku and dora are ignored",
+    "yaku": "list of yaku",
+    "dora": "dora count but are no yaku",
+    "deposits": "the winner takes the riichi sticks on the table",
+    "dealer_rotation": "otherwise the next player in turn becomes dealer",
+    "honba_reset": "a win of another player than the dealer clears the honba",
+    "furiten": "an own discard among the waits: no ron",
+    "riichi_furiten": "a win passed after riichi: no ron for the rest of the hand",
+    "riichi_established": "riichi stands once its tile is not won",
+    "riichi_tile_called": "the next discard is laid sideways",
+    "after_riichi": "after riichi the drawn tile is discarded",
+    "first_go_around": "any call or kan ends the first go-around",
+    "ippatsu_broken": "any call or kan ends ippatsu",
+    "haitei_rinshan": "a win on a replacement tile is rinshan, never haitei",
+    "four_kans": "four kans in a hand, no fifth",
+    "kan_last_tile": "no kan without a live tile to refill the dead wall",
+    "okuri_kan": "ankan after riichi only with the drawn tile",
+    "chankan": "a robbed kan is not made and turns no indicator",
+    "head_bump_order": "several ron: order of play from the discarder",
+    "stop_win": "stopped: no call, no riichi, no win; noten at the draw",
+    "replay": "the hand is replayed: same dealer and honba, sticks returned",
+    "wall_break": "where the wall is broken",
+    "deal": "order of the deal",
+    "dead_wall": "fourteen tiles: replacement tiles and indicators",
+    "tenpai": "tenpai is one tile short of a winning shape",
+    "pao_trigger": "the call that fixes the yakuman makes its discarder liable",
+    "pao_tsumo": "tsumo: the liable player pays",
+    "pao_ron": "ron from a third player: half each",
+    "noten_payment": "noten players pay the tenpai players",
+    "multi_ron_deposits": "several winners: deposits to the nearest",
+    "abortive_draw": "after an abortive draw the dealer repeats, honba +1, deposits stay",
+}
+"""Rules that are the same everywhere, so they are no values; a ruleset still cites its own article for them."""
+
+
+def topic_of(name: str) -> str:
+    """The topic a value belongs to; `infractions` for P1 … P50."""
+    for topic, (_, values) in TOPICS.items():
+        if name in values:
+            return topic
+    return "infractions"
+
+
+def words_of(name: str) -> str:
+    """One line of what a value or infraction is."""
+    for _, values in TOPICS.values():
+        if name in values:
+            return values[name]
+    if name.startswith("P"):
+        return INFRACTION_WORDS[int(name[1:]) - 1]
+    return COMMON_RULES.get(name.partition(".")[0], "")
