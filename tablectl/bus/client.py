@@ -1,0 +1,375 @@
+"""One table at the broker: connects for ever, says hello, publishes what the journal holds, takes requests.
+
+Each table has its own connection, because MQTT allows one will a connection and the will of a table
+stands on its own `bridge/state`. Everything published is derived from the journal and may be repeated;
+events go in order and at least once, snapshots may be skipped but the last one never is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import aiomqtt
+from paho.mqtt.subscribeoptions import SubscribeOptions
+from pydantic import ValidationError
+
+from tablectl.bus import broker as brokers
+from tablectl.bus.answers import Desk
+from tablectl.bus.broker import Broker, Protocol
+from tablectl.bus.payloads import SCALARS, BridgeState, SeenBridgeState, StateSnapshot
+from tablectl.bus.source import TableSource
+from tablectl.bus.topics import SEATS, Topics
+from tablectl.mirror.submit import Submit
+
+BATCH: Final = 100
+"""Public events in flight at once: one broker round trip each would halve the throughput."""
+SNAPSHOT_GAP_S: Final = 0.2
+"""Retained topics change at most five times a second."""
+HEALTH_EVERY_S: Final = 30.0
+HEALTH_EXPIRY_S: Final = 90
+STABLE_S: Final = 5.0
+"""A connection that lived so long was a good one: the back-off starts anew after it."""
+FAREWELL_S: Final = 1.0
+REPEAT_LOG_S: Final = 300.0
+
+_LOG = logging.getLogger("tablectl.bus")
+
+
+@dataclass(frozen=True, slots=True)
+class BusStatus:
+    """Where the connection stands, for health, metrics and the technician."""
+
+    state: Literal["starting", "online", "offline", "stopped"]
+    reason: str = ""
+    protocol: Protocol | None = None
+    attempts: int = 0
+    """Failed tries since the last good connection."""
+
+
+class SupersededError(Exception):
+    """Another daemon speaks for this table: this one falls silent and does not come back."""
+
+
+class _FarewellError(Exception):
+    """The daemon is stopping."""
+
+
+class TableBus:
+    """The bus of one table. `run()` lasts as long as the daemon; `wake()` after every commit."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        client_id: str,
+        topics: Topics,
+        source: TableSource,
+        submit: Submit,
+        *,
+        instance: str,
+        on_status: Callable[[BusStatus], None] | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.topics = topics
+        self.status = BusStatus("starting")
+        self._broker = broker
+        self._client_id = client_id
+        self._source = source
+        self._desk = Desk(topics, source.table_id, submit)
+        self._instance = instance
+        self._on_status = on_status
+        self._rng = rng or random.Random()
+        self._protocol: Protocol = broker.first_protocol()
+        self._proven: Protocol | None = None
+        self._events_due = asyncio.Event()
+        self._snapshot_due = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._sent: dict[str, bytes] = {}
+        """What the broker retains for us, as far as this connection knows."""
+        self._logged_at = 0.0
+
+    def wake(self) -> None:
+        """Something was committed or changed: publish it."""
+        self._events_due.set()
+
+    def stop(self) -> None:
+        """Publish what is left, say goodbye, and let `run()` return (within a second or so)."""
+        self._stopping.set()
+
+    @property
+    def pending(self) -> bool:
+        """Whether something still waits to be published."""
+        return self._events_due.is_set() or self._snapshot_due.is_set()
+
+    async def run(self) -> None:
+        """Connect, and connect again, until stopped or superseded."""
+        waits = brokers.backoff(self._rng)
+        attempts = 0
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            was_online = False
+            try:
+                await self._connection()
+            except _FarewellError:
+                break
+            except SupersededError as error:
+                self._set(BusStatus("stopped", str(error), self._protocol))
+                _LOG.error(
+                    "%s: %s; nothing is published from here any more", self.topics.base, error
+                )
+                await self._stopping.wait()
+                return
+            except (aiomqtt.MqttError, OSError, ValueError) as error:
+                if brokers.reason(error) == brokers.TAKEN_OVER:
+                    text = "the broker gave our client id to another client"
+                    self._set(BusStatus("stopped", text, self._protocol))
+                    _LOG.error(
+                        "%s: %s; nothing is published from here any more", self.topics.base, text
+                    )
+                    await self._stopping.wait()
+                    return
+                was_online = self.status.state == "online"
+                if was_online and time.monotonic() - began >= STABLE_S:
+                    waits, attempts = brokers.backoff(self._rng), 0
+                attempts += 1
+                text = self._explain(error)
+                self._log_loss(text, attempts)
+                self._set(BusStatus("offline", text, None, attempts))
+                if not was_online:
+                    self._protocol = brokers.next_protocol(
+                        self._broker, self._protocol, error, self._proven
+                    )
+            await self._rest(0.0 if was_online and attempts <= 1 else next(waits))
+        self._set(BusStatus("stopped", "the daemon stopped"))
+
+    # ---- one connection ---------------------------------------------------------------------------
+
+    async def _connection(self) -> None:
+        protocol = self._protocol
+        farewell = BridgeState(
+            state="offline",
+            epoch=self._source.epoch,
+            stream=self._source.stream,
+            instance=self._instance,
+        )
+        will = aiomqtt.Will(
+            self.topics.bridge_state, farewell.encode(), 1, True, brokers.will_properties(protocol)
+        )
+        client = self._broker.client(self._client_id, protocol, will, lasting=True)
+        async with contextlib.AsyncExitStack() as stack:
+            await self._unless_stopping(stack.enter_async_context(client))
+            self._sent = {}
+            # The reader ends when the connection does, and that cancels every publish in flight: alone
+            # they would wait their whole timeout for an acknowledgement that cannot come.
+            try:
+                await self._together(
+                    self._read(client),
+                    self._work(client, protocol),
+                    self._desk.answer(client, protocol),
+                    self._until_stopping(),
+                )
+            except _FarewellError:
+                with contextlib.suppress(TimeoutError, aiomqtt.MqttError):
+                    async with asyncio.timeout(FAREWELL_S):
+                        await self._publish_events(client)
+                        await self._flush_retained(client)
+                        await client.publish(
+                            self.topics.bridge_state, farewell.encode(), 1, retain=True
+                        )
+                raise
+
+    async def _work(self, client: aiomqtt.Client, protocol: Protocol) -> None:
+        await self._subscribe(client, protocol)
+        await self._birth(client)
+        await self._flush_retained(client)
+        self._proven = protocol
+        if self.status.attempts:
+            _LOG.warning(
+                "%s: broker %s is back after %d tries",
+                self.topics.base,
+                self._broker,
+                self.status.attempts,
+            )
+        self._set(BusStatus("online", "", protocol))
+        self._logged_at = 0.0
+        self._events_due.set()
+        await self._together(
+            self._pump_events(client),
+            self._pump_snapshots(client),
+            self._pump_health(client, protocol),
+        )
+
+    async def _subscribe(self, client: aiomqtt.Client, protocol: Protocol) -> None:
+        if protocol == "5":
+            # Retain-as-published: a retained request is told from a live one even when it is new.
+            options = SubscribeOptions(qos=1, retainAsPublished=True)
+            await client.subscribe(self.topics.request_filter, options=options)
+        else:
+            await client.subscribe(self.topics.request_filter, qos=1)
+        await client.subscribe(self.topics.bridge_state, qos=1)
+
+    async def _birth(self, client: aiomqtt.Client) -> None:
+        birth = BridgeState(
+            state="online",
+            epoch=self._source.epoch,
+            stream=self._source.stream,
+            instance=self._instance,
+        )
+        await client.publish(self.topics.bridge_state, birth.encode(), 1, retain=True)
+
+    async def _pump_events(self, client: aiomqtt.Client) -> None:
+        """Events in order and at least once: the cursor moves when the broker has acknowledged."""
+        while True:
+            await self._events_due.wait()
+            self._events_due.clear()
+            await self._publish_events(client)
+            self._snapshot_due.set()
+
+    async def _publish_events(self, client: aiomqtt.Client) -> None:
+        while batch := await self._source.public_events(self._source.published(), BATCH):
+            # Tasks of one gather start in their order, and one connection keeps it.
+            await asyncio.gather(
+                *(client.publish(self.topics.event, event.encode(), 1) for event in batch)
+            )
+            self._source.mark_published(batch[-1].seq)
+            self._snapshot_due.set()
+
+    async def _pump_snapshots(self, client: aiomqtt.Client) -> None:
+        while True:
+            await self._snapshot_due.wait()
+            self._snapshot_due.clear()
+            await self._flush_retained(client)
+            await asyncio.sleep(SNAPSHOT_GAP_S)
+
+    async def _pump_health(self, client: aiomqtt.Client, protocol: Protocol) -> None:
+        while True:
+            await client.publish(
+                self.topics.bridge_health,
+                self._source.health().encode(),
+                1,
+                retain=True,
+                properties=brokers.expiry(protocol, HEALTH_EXPIRY_S),
+            )
+            await asyncio.sleep(HEALTH_EVERY_S)
+
+    async def _flush_retained(self, client: aiomqtt.Client) -> None:
+        wanted = {self.topics.link: self._source.link().encode()}
+        snapshot = self._source.snapshot()
+        wanted[self.topics.state] = snapshot.encode()
+        wanted |= seat_scalars(self.topics, snapshot)
+        wanted[self.topics.bridge_info] = self._source.info().encode()
+        changed = {topic: body for topic, body in wanted.items() if self._sent.get(topic) != body}
+        await asyncio.gather(
+            *(client.publish(topic, body, 1, retain=True) for topic, body in changed.items())
+        )
+        self._sent |= changed
+
+    async def _read(self, client: aiomqtt.Client) -> None:
+        async for message in client.messages:
+            topic = str(message.topic)
+            if topic == self.topics.bridge_state:
+                if self._is_stale_farewell(message):
+                    await self._birth(client)
+            elif (name := self.topics.request_name(topic)) is not None:
+                self._desk.take(name, message)
+
+    def _is_stale_farewell(self, message: aiomqtt.Message) -> bool:
+        """True when somebody said `offline` for us; `SupersededError` when another daemon is alive."""
+        try:
+            seen = SeenBridgeState.model_validate_json(message.payload or b"")
+        except ValidationError:
+            return False
+        if seen.instance == self._instance:
+            return seen.state == "offline" and not message.retain
+        same_stream = seen.stream in (None, self._source.stream)
+        if same_stream and seen.epoch > self._source.epoch:
+            raise SupersededError(
+                f"a daemon with a higher epoch ({seen.epoch} > {self._source.epoch}) speaks for this table"
+            )
+        living = seen.state == "online" and not message.retain
+        if living and (not same_stream or seen.epoch == self._source.epoch):
+            raise SupersededError("another daemon with a journal of its own speaks for this table")
+        return not message.retain
+
+    # ---- the edges ----------------------------------------------------------------------------------
+
+    async def _until_stopping(self) -> None:
+        await self._stopping.wait()
+        raise _FarewellError
+
+    async def _unless_stopping(self, coming: Awaitable[Any]) -> None:
+        """Wait for the connection, but not once the daemon stops."""
+        entering = asyncio.ensure_future(coming)
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({entering, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not entering.done():
+                raise _FarewellError
+            entering.result()
+        finally:
+            stopping.cancel()
+            entering.cancel()
+            await asyncio.gather(entering, stopping, return_exceptions=True)
+
+    async def _together(self, *parts: Coroutine[Any, Any, None]) -> None:
+        """Run parts side by side until the first ends or fails; the others are cancelled."""
+        tasks = [asyncio.ensure_future(part) for part in parts]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:  # the reader first: it knows why the connection ended
+                if task in done:
+                    task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _rest(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+
+    def _set(self, status: BusStatus) -> None:
+        self.status = status
+        if self._on_status is not None:
+            self._on_status(status)
+
+    def _explain(self, error: BaseException) -> str:
+        code = brokers.reason(error)
+        if code in brokers.RIGHTS:
+            who = self._broker.username or "an anonymous user"
+            return f"broker {self._broker} refuses {who} (MQTT reason {code}): check [mqtt] username, password"
+        return f"no connection to broker {self._broker}: {error or type(error).__name__}"
+
+    def _log_loss(self, text: str, attempts: int) -> None:
+        """The first loss at once, then one line in five minutes with the count."""
+        now = time.monotonic()
+        if attempts == 1 or now - self._logged_at >= REPEAT_LOG_S:
+            self._logged_at = now
+            _LOG.warning(
+                "%s: %s (try %d); play goes on, events are kept", self.topics.base, text, attempts
+            )
+
+
+def seat_scalars(topics: Topics, snapshot: StateSnapshot) -> dict[str, bytes]:
+    """The display-friendly values of the four seats; empty without a game."""
+    game = snapshot.game
+    if game is None:
+        return {}
+    out: dict[str, bytes] = {}
+    for number in SEATS:
+        seat = game.seats[number]
+        values = {
+            "name": seat.name or seat.player,
+            "score": seat.score,
+            "wind": seat.wind,
+            "riichi": seat.riichi != "no",
+        }
+        for scalar, value in values.items():
+            out[topics.seat(number, scalar)] = SCALARS[scalar](value).model_dump_json().encode()
+    return out
