@@ -437,7 +437,7 @@ class SetScores(Message):
     scores: tuple[int, int, int, int] = i32("what the display of seats 0–3 shows", count=4)
 
 
-@message(0x54, Kind.SET, TO_DEVICE)
+@message(0x54, Kind.SET, TO_DEVICE, keyed=True)
 class SetDifferences(Message):
     """The difference display of one seat; each seat is a display of its own."""
 
@@ -453,7 +453,7 @@ class SetLamps(Message):
     blink: int = u32("those of them that blink", values=v.Lamp)
 
 
-@message(0x56, Kind.SET, TO_DEVICE)
+@message(0x56, Kind.SET, TO_DEVICE, keyed=True)
 class SetText(Message):
     """A text display; each display number is a display of its own."""
 

@@ -234,9 +234,16 @@ class MessageSpec:
     """Everything the declaration says about one message, with its codec."""
 
     def __init__(
-        self, cls: type[Message], number: int, kind: Kind, direction: Direction, since: int
+        self,
+        cls: type[Message],
+        number: int,
+        kind: Kind,
+        direction: Direction,
+        since: int,
+        keyed: bool,
     ) -> None:
         self.cls = cls
+        self.keyed = keyed
         self.id = number
         self.kind = kind
         self.direction = direction
@@ -432,13 +439,16 @@ class MessageSpec:
     frozen_default=True, field_specifiers=(u8, u16, u32, i16, i32, u64, text, octets, listing)
 )
 def message(
-    number: int, kind: Kind, direction: Direction, *, since: int = 0
+    number: int, kind: Kind, direction: Direction, *, since: int = 0, keyed: bool = False
 ) -> Callable[[type[_T]], type[_T]]:
-    """Declare a message: its id, how it travels, who sends it, the protocol minor it came with."""
+    """Declare a message: its id, how it travels, who sends it, the protocol minor it came with.
+
+    `keyed`: a SET message whose first field tells one display of several.
+    """
 
     def declare(cls: type[_T]) -> type[_T]:
         made = cast("Any", dataclasses.dataclass(frozen=True, slots=True)(cls))
-        made.SPEC = MessageSpec(made, number, kind, direction, since)
+        made.SPEC = MessageSpec(made, number, kind, direction, since, keyed)
         return cast("type[_T]", made)
 
     return declare
