@@ -1,0 +1,17 @@
+"""A hash chain per game: each fact and event is sealed with all that stood before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+ANCHOR = bytes(32)
+"""What a chain starts from."""
+
+
+def seal(previous: bytes, kind: str, row: Sequence[Any]) -> bytes:
+    """SHA-256 over the previous seal and the row (all columns but `hash`) as JSON; 32 octets."""
+    text = json.dumps((kind, *row), separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(previous + text.encode("utf-8", "surrogatepass")).digest()

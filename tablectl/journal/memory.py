@@ -1,0 +1,89 @@
+"""The few figures of the journal that are kept in memory, with an undo for a commit that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from tablectl.journal.chain import ANCHOR
+
+
+class Chain(NamedTuple):
+    """Hash chain of one game: `anchor` before its first row, `head` after its last."""
+
+    anchor: bytes
+    head: bytes
+    length: int
+    first: int
+    last: int
+
+
+class Figures:
+    """Next position, counters per table, chains per game."""
+
+    def __init__(self) -> None:
+        self.counters: dict[tuple[str, str], int] = {}
+        self.chains: dict[tuple[str, str], Chain] = {}
+        """By (table, game or "")."""
+        self.dirty_counters: set[tuple[str, str]] = set()
+        self.dirty_chains: set[tuple[str, str]] = set()
+        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+
+    def load(
+        self,
+        counters: Iterable[tuple[str, str, int]],
+        chains: Iterable[tuple[str, str, bytes, bytes, int, int, int]],
+    ) -> None:
+        """Start from what the file says."""
+        self.counters = {(table, name): value for table, name, value in counters}
+        self.chains = {(row[0], row[1]): Chain(*row[2:]) for row in chains}
+        self.settle()
+
+    @property
+    def mark(self) -> int:
+        """Where `back_to` returns to."""
+        return len(self._undo)
+
+    def back_to(self, mark: int) -> None:
+        """Undo all since `mark`."""
+        while len(self._undo) > mark:
+            mapping, key, old = self._undo.pop()
+            if old is None:
+                mapping.pop(key, None)
+            else:
+                mapping[key] = old
+
+    def settle(self) -> None:
+        """All is committed: nothing to undo, nothing dirty."""
+        self._undo.clear()
+        self.dirty_counters.clear()
+        self.dirty_chains.clear()
+
+    def set(self, table_id: str, name: str, value: int) -> None:
+        """Set a counter."""
+        key = (table_id, name)
+        self._undo.append((self.counters, key, self.counters.get(key)))
+        self.counters[key] = value
+        self.dirty_counters.add(key)
+
+    def next(self, table_id: str, name: str, step: int = 1) -> int:
+        """Advance a counter and return it; the first is `step`."""
+        value = self.counters.get((table_id, name), 0) + step
+        self.set(table_id, name, value)
+        return value
+
+    def head(self, table_id: str, game_id: str | None) -> bytes:
+        """Seal of the last row of a chain."""
+        found = self.chains.get((table_id, game_id or ""))
+        return found.head if found else ANCHOR
+
+    def link(self, table_id: str, game_id: str | None, head: bytes, pos: int) -> None:
+        """One more row in a chain."""
+        key = (table_id, game_id or "")
+        old = self.chains.get(key)
+        self._undo.append((self.chains, key, old))
+        if old is None:
+            self.chains[key] = Chain(ANCHOR, head, 1, pos, pos)
+        else:
+            self.chains[key] = Chain(old.anchor, head, old.length + 1, old.first, pos)
+        self.dirty_chains.add(key)
