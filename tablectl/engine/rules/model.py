@@ -48,7 +48,6 @@ KanDoraTiming = Literal[
     "after_replacement",  # turned with the replacement draw: a rinshan win sees it
     "before_discard",  # turned after the replacement draw, unless it wins, before the next discard
     "with_discard",  # turned with the discard (a ron on it sees it) or before the next replacement
-    "after_discard",  # turned once the discard has passed (a ron on it does not see it)
 ]
 RiichiAnkan = Literal["none", "waits", "strict"]
 NotenRiichi = Literal["refused", "punished", "free"]
@@ -95,20 +94,20 @@ Sanction = Literal[
 
 When = Literal[
     "always",
+    "by_referee",  # the referee chooses between the two
     "after_discard",  # the act was completed with a discard
+    "after_first_discard",  # the dealer's first discard has been made
     "not_undone",  # the state could not be restored
+    "corrected_at_once",
     "unplayable",  # the hand cannot go on
-    "with_win",  # a win was claimed with it
     "repeated",  # again in the same hand
-    "before_first_discard",
-    "after_first_discard",
+    "with_win",  # a win was claimed with it
+    "tile_merged",  # the drawn tile went into the hand
     "caused_ambiguity",
     "two_or_more_tiles",
+    "by_exposed_tiles",  # by their number, as P27, P28, P29
     "five_or_more_tiles",
     "more_than_five_tiles",
-    "missing_tiles_shown",
-    "corrected_at_once",
-    "no_valid_win",
     "intentional",
 ]
 """Condition of the second sanction of a ruling."""
