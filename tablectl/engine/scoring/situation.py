@@ -1,0 +1,405 @@
+"""`WinSituation`: the facts of one win, checked and laid out for scoring.
+
+Everything that no ruleset can change is checked here, once: an instance exists only for a win that can have
+happened. What depends on the rules (red fives, how many indicators count) is checked when it is scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from tablectl.engine.errors import EngineError, HandError, MeldError, SituationError
+from tablectl.engine.scoring.melds import Meld
+from tablectl.engine.scoring.suits import ONE, Key
+from tablectl.engine.scoring.yaku import SANKANTSU, SUUKANTSU
+from tablectl.engine.tiles import KIND, KINDS, NAMES, WINDS, text_of
+
+# --- circumstances: bits of one integer -----------------------------------------------------------------
+RIICHI_DECLARED: Final = 1
+DOUBLE_DECLARED: Final = 2
+ON_IPPATSU: Final = 4
+ON_RINSHAN: Final = 8
+ON_CHANKAN: Final = 16
+ON_HAITEI: Final = 32
+ON_HOUTEI: Final = 64
+ON_FIRST_TURN: Final = 128
+UNCLEAR: Final = 256
+"""The drawn tile was not shown apart (J-VIII.2)."""
+BY_TSUMO: Final = 512
+OPEN_HAND: Final = 1024
+BY_DEALER: Final = 2048
+SPECIAL: Final = 2 * UNCLEAR - ON_IPPATSU
+"""All of the circumstances that `FLAGS` names."""
+
+FLAGS: Final[dict[str, int]] = {
+    "ippatsu": ON_IPPATSU,
+    "rinshan": ON_RINSHAN,
+    "chankan": ON_CHANKAN,
+    "haitei": ON_HAITEI,
+    "houtei": ON_HOUTEI,
+    "first_turn": ON_FIRST_TURN,
+    "unclear_tsumo": UNCLEAR,
+}
+"""What may have happened, by name."""
+
+MAX_INDICATORS: Final = 5
+PAO_YAKUMAN: Final = ("daisangen", "daisuushii", "suukantsu")
+
+# Which pairs of circumstances exclude each other: (code, one, other, why).
+_EXCLUSIVE: Final = (
+    ("houtei_with_tsumo", ON_HOUTEI, BY_TSUMO, "houtei is a ron; the last tile drawn is haitei"),
+    ("chankan_with_tsumo", ON_CHANKAN, BY_TSUMO, "chankan is a ron on a tile added to a pon"),
+    (
+        "haitei_with_rinshan",
+        ON_HAITEI,
+        ON_RINSHAN,
+        "a replacement tile is not the last tile of the wall",
+    ),
+    ("houtei_with_chankan", ON_HOUTEI, ON_CHANKAN, "a kan tile is not the last discard"),
+    ("ippatsu_with_rinshan", ON_IPPATSU, ON_RINSHAN, "the winner's own kan ends ippatsu"),
+    (
+        "first_turn_with_chankan",
+        ON_FIRST_TURN,
+        ON_CHANKAN,
+        "a kan needs a call, which ends the first turn",
+    ),
+    ("first_turn_with_haitei", ON_FIRST_TURN, ON_HAITEI, "the first turn is long over"),
+    ("first_turn_with_houtei", ON_FIRST_TURN, ON_HOUTEI, "the first turn is long over"),
+)
+
+_NEED_TSUMO: Final = (
+    ("rinshan_with_ron", ON_RINSHAN, "rinshan is a win on one's own replacement tile"),
+    (
+        "haitei_with_ron",
+        ON_HAITEI,
+        "haitei is the last tile drawn; a ron on the last one is houtei",
+    ),
+    ("unclear_tsumo_with_ron", UNCLEAR, "the tile of a ron is always seen"),
+)
+
+_SUITS_FROM: Final = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
+"""The three suits of numbers with a given one first."""
+
+
+class Layout(NamedTuple):
+    """The facts as the scorer reads them: suit keys with the winning suit first, melds summed up.
+
+    Numbers and fields are those of `suits`. A hand won on an honour has any suit of its tiles first.
+    """
+
+    circumstances: int
+    first: int
+    second: int
+    third: int
+    honours: int
+    others: int
+    """Tiles of the second and third suit, melds included: 0 = no more than one suit of numbers."""
+    win_kind: int
+    meld_sums: int
+    meld_masks: Key | None
+    """None without melds."""
+    kan_yaku: int
+    """Sankantsu or suukantsu."""
+    counts: tuple[int, ...]
+    winds: int
+    """4 × seat wind + round wind."""
+
+
+class WinSituation:
+    """One win, as it happened. Read-only; winds are 0–3 (E S W N), tiles are `tiles` codes.
+
+    `concealed` are the tiles in hand without `win_tile`; `source` is the discarder's seat wind, None on
+    tsumo; `flags` are names of `FLAGS`; `deposits` are the sticks on the table, the winner's own included;
+    `pao` names the liable seat wind of a yakuman. Raises `HandError`, `MeldError`, `SituationError`.
+    """
+
+    __slots__ = (
+        "circumstances", "concealed", "counts", "crowded", "deposits", "dora", "honba", "key",
+        "layout", "melds", "pao", "reds", "riichi", "round_wind", "seat_wind", "source", "ura",
+        "win_kind", "win_tile",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        concealed: Sequence[int],
+        win_tile: int,
+        *,
+        seat_wind: int,
+        round_wind: int,
+        source: int | None = None,
+        melds: Sequence[Meld] = (),
+        riichi: int = 0,
+        flags: Iterable[str] = (),
+        dora_indicators: Sequence[int] = (),
+        ura_indicators: Sequence[int] = (),
+        honba: int = 0,
+        deposits: int = 0,
+        pao: Mapping[str, int] | None = None,
+    ) -> None:
+        self.concealed = tuple(concealed)
+        self.win_tile = win_tile
+        self.win_kind = KIND[win_tile]
+        self.melds = tuple(melds)
+        self.seat_wind = seat_wind
+        self.round_wind = round_wind
+        self.source = source
+        self.riichi = riichi
+        self.dora = tuple(dora_indicators)
+        self.ura = tuple(ura_indicators)
+        self.honba = honba
+        self.deposits = deposits
+        self.pao: Mapping[str, int] = pao or {}
+        self._count()
+        self._note(flags)
+        self._lay_out()
+
+    @property
+    def is_tsumo(self) -> bool:
+        """Whether the winner drew the tile."""
+        return self.source is None
+
+    @property
+    def is_dealer(self) -> bool:
+        """Whether the winner deals."""
+        return self.seat_wind == 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a call opened the hand."""
+        return bool(self.circumstances & OPEN_HAND)
+
+    # --- checks and layout ----------------------------------------------------------------------------
+
+    def _count(self) -> None:
+        """Copies of each kind, keys of the suits, red fives; no kind five times."""
+        melds = self.melds
+        if len(self.concealed) != 13 - 3 * len(melds):
+            raise self._wrong_count()
+        counts = [0] * KINDS
+        keys = [0, 0, 0, 0]
+        reds = 0
+        for tile in (*self.concealed, self.win_tile):
+            kind = KIND[tile]
+            reds += tile > 33
+            counts[kind] += 1
+            keys[kind // 9] += ONE[kind % 9]
+        for meld in melds:
+            for tile in meld.tiles:
+                reds += tile > 33
+                counts[KIND[tile]] += 1
+        if max(counts) > 4:
+            raise five_of_a_kind(counts, "hand, melds and winning tile")
+        if reds:
+            self._check_reds()
+        self.counts = tuple(counts)
+        self.reds = reds
+        self.key = (keys[0], keys[1], keys[2], keys[3])
+        self.crowded = False
+        if self.dora or self.ura:
+            for indicator in (*self.dora, *self.ura):
+                counts[KIND[indicator]] += 1
+            self.crowded = max(counts) > 4
+
+    def _wrong_count(self) -> EngineError:
+        melds = len(self.melds)
+        if melds > 4:
+            return MeldError("too_many_melds", f"{melds} melds", field="melds", value=melds)
+        return HandError(
+            "wrong_tile_count",
+            f"{len(self.concealed)} concealed tiles with {melds} melds, {13 - 3 * melds} are needed",
+            field="concealed",
+            value=text_of(self.concealed),
+            hint="the winning tile is not one of them, a kan counts as three",
+        )
+
+    def _check_reds(self) -> None:
+        seen: set[int] = set()
+        for tile in (*self.concealed, self.win_tile, *(t for m in self.melds for t in m.tiles)):
+            if tile > 33 and tile in seen:
+                raise HandError(
+                    "too_many_red_fives",
+                    f"{NAMES[tile]} is there twice",
+                    field="concealed",
+                    value=NAMES[tile],
+                    hint="one red five a suit",
+                )
+            seen.add(tile)
+
+    def _note(self, flags: Iterable[str]) -> None:
+        """The circumstances as bits; none of them may contradict another fact."""
+        bits = 0
+        for name in flags:
+            bit = FLAGS.get(name)
+            if bit is None:
+                raise SituationError(
+                    "unknown_flag",
+                    f"{name!r} is no flag",
+                    field="flags",
+                    value=name,
+                    hint=", ".join(FLAGS),
+                )
+            bits |= bit
+        if self.source is None:
+            bits |= BY_TSUMO
+        for meld in self.melds:
+            if meld.type != "ankan":
+                bits |= OPEN_HAND
+        if self.riichi:
+            bits |= RIICHI_DECLARED if self.riichi == 1 else DOUBLE_DECLARED
+        if self.seat_wind == 0:
+            bits |= BY_DEALER
+        self.circumstances = bits
+        check_facts(self)
+        if bits & SPECIAL:
+            check_circumstances(self)
+
+    def _lay_out(self) -> None:
+        """The suits with the winning one first, and what the melds add."""
+        key = self.key
+        win_suit = self.win_kind // 9
+        meld_sums = kan_yaku = 0
+        masks: Key | None = None
+        tiles = key
+        if self.melds:
+            meld_sums, kan_yaku, meld_masks, held = _sum_up(self.melds, key)
+            tiles = (held[0], held[1], held[2], held[3])
+        if win_suit == 3:
+            win_suit = 0 if tiles[0] else 1 if tiles[1] else 2
+        first, second, third = _SUITS_FROM[win_suit]
+        if self.melds:
+            masks = (meld_masks[first], meld_masks[second], meld_masks[third], meld_masks[3])
+        self.layout = Layout(
+            self.circumstances,
+            key[first],
+            key[second],
+            key[third],
+            key[3],
+            tiles[second] | tiles[third],
+            self.win_kind,
+            meld_sums,
+            masks,
+            kan_yaku,
+            self.counts,
+            4 * self.seat_wind + self.round_wind,
+        )
+
+
+def _sum_up(melds: Sequence[Meld], key: Key) -> tuple[int, int, list[int], list[int]]:
+    """Sums, sankantsu or suukantsu, masks by suit, and the suit keys with the melds' kinds or-ed in."""
+    sums = kans = 0
+    masks = [0, 0, 0, 0]
+    held = list(key)
+    for meld in melds:
+        suit, mask, worth, tiles = meld.worth
+        masks[suit] |= mask
+        held[suit] |= tiles
+        sums += worth
+        kans += len(meld.tiles) == 4
+    return sums, (0, 0, 0, SANKANTSU, SUUKANTSU)[kans], masks, held
+
+
+def five_of_a_kind(counts: Sequence[int], where: str) -> HandError:
+    """The error for a kind that is there more than four times."""
+    kind = max(range(KINDS), key=counts.__getitem__)
+    return HandError(
+        "five_of_a_kind",
+        f"{NAMES[kind]} is there {counts[kind]} times ({where})",
+        field="concealed",
+        value=NAMES[kind],
+        hint="four copies of each tile exist",
+    )
+
+
+def check_facts(situation: WinSituation) -> None:
+    """Numbers and winds within their bounds; raises `SituationError`."""
+    seat, source = situation.seat_wind, situation.source
+    for name in ("seat_wind", "round_wind"):
+        wind = getattr(situation, name)
+        if wind not in (0, 1, 2, 3):
+            raise SituationError("bad_wind", f"{wind!r} is no wind 0-3", field=name, value=wind)
+    if source is not None and source not in (0, 1, 2, 3):
+        raise SituationError("bad_wind", f"{source!r} is no wind 0-3", field="from", value=source)
+    if source == seat:
+        raise SituationError(
+            "from_winner",
+            "nobody wins from his own discard",
+            field="from",
+            value=WINDS[seat],
+            hint="a tsumo has no discarder: from is null",
+        )
+    if situation.riichi not in (0, 1, 2):
+        raise SituationError(
+            "bad_riichi",
+            f"riichi is 0, 1 or 2 (double), not {situation.riichi!r}",
+            field="riichi",
+            value=situation.riichi,
+        )
+    if situation.riichi and situation.circumstances & OPEN_HAND:
+        raise SituationError(
+            "riichi_open_hand",
+            "riichi with an open hand",
+            field="riichi",
+            value=situation.riichi,
+            hint="only an ankan leaves the hand concealed (A39.3, M50, J-II.1)",
+        )
+    if situation.honba < 0 or situation.deposits < 0:
+        name = "honba" if situation.honba < 0 else "deposits"
+        value = getattr(situation, name)
+        raise SituationError("out_of_range", f"{name} cannot be {value}", field=name, value=value)
+    for name in ("dora", "ura"):
+        if len(getattr(situation, name)) > MAX_INDICATORS:
+            raise SituationError(
+                "too_many_indicators",
+                f"more than {MAX_INDICATORS} indicators",
+                field=f"{name}_indicators",
+                value=text_of(getattr(situation, name)),
+            )
+    if situation.pao:
+        _check_pao(situation)
+
+
+def _check_pao(situation: WinSituation) -> None:
+    for yakuman, wind in situation.pao.items():
+        if yakuman not in PAO_YAKUMAN:
+            raise SituationError(
+                "unknown_pao",
+                f"no ruleset has liability for {yakuman!r}",
+                field="pao",
+                value=yakuman,
+                hint=", ".join(PAO_YAKUMAN),
+            )
+        if wind not in (0, 1, 2, 3) or wind == situation.seat_wind:
+            raise SituationError(
+                "bad_pao",
+                "the liable player is one of the other three",
+                field=f"pao.{yakuman}",
+                value=wind,
+            )
+
+
+def check_circumstances(situation: WinSituation) -> None:
+    """Flags that cannot have happened, each with its own code; raises `SituationError`."""
+    bits = situation.circumstances
+    for code, flag, against, why in _EXCLUSIVE:
+        if bits & flag and bits & against:
+            raise _cannot(code, why)
+    if not bits & BY_TSUMO:
+        for code, flag, why in _NEED_TSUMO:
+            if bits & flag:
+                raise _cannot(code, why)
+    if bits & ON_IPPATSU and not situation.riichi:
+        raise _cannot("ippatsu_without_riichi", "ippatsu needs riichi")
+    if bits & ON_RINSHAN and not any(meld.is_kan for meld in situation.melds):
+        raise _cannot("rinshan_without_kan", "no kan, no replacement tile")
+    if bits & ON_CHANKAN and situation.counts[situation.win_kind] > 1:
+        raise _cannot("chankan_tile_held", "the player of the kan holds the other three copies")
+    if bits & ON_FIRST_TURN:
+        if situation.melds:
+            raise _cannot("first_turn_with_meld", "a call or kan ends the first turn (A48, Y9)")
+        if situation.riichi and bits & BY_TSUMO:
+            raise _cannot("first_turn_with_riichi", "riichi comes before the own discard")
+
+
+def _cannot(code: str, why: str) -> SituationError:
+    return SituationError(code, why, field="flags", value=code.partition("_with")[0])
