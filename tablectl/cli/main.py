@@ -24,6 +24,9 @@ class Command(NamedTuple):
 
 COMMANDS: dict[str, Command] = {
     "config": Command("tablectl.cli.config", "check, write or explain the configuration file"),
+    "rules": Command(
+        "tablectl.cli.rules", "list, show or compare rulesets, each value with its article"
+    ),
 }
 """Name on the command line → module (imported only when called) and one line of help."""
 

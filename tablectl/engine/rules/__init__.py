@@ -2,6 +2,6 @@
 
 from tablectl.engine.rules.errors import RuleError
 from tablectl.engine.rules.model import Ruleset, Ruling
-from tablectl.engine.rules.shelf import ids, load, load_file
+from tablectl.engine.rules.shelf import ids, load, load_file, sheet
 
-__all__ = ["RuleError", "Ruleset", "Ruling", "ids", "load", "load_file"]
+__all__ = ["RuleError", "Ruleset", "Ruling", "ids", "load", "load_file", "sheet"]

@@ -41,6 +41,20 @@ class RuleError(ValueError):
         hint = f" {self.hint}" if self.hint else ""
         return f"{where}{self.message}.{guess}{hint}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The error as a program reads it; fields that say nothing are left out."""
+        fields = {
+            "code": self.code,
+            "message": self.message,
+            "key": self.key,
+            "value": self.value,
+            "file": self.file,
+            "line": self.line,
+            "nearest": self.nearest,
+            "hint": self.hint,
+        }
+        return {k: v for k, v in fields.items() if v not in (None, "", 0)}
+
     def at(self, file: str, line: int) -> RuleError:
         """The same error, with the place it was found."""
         return RuleError(

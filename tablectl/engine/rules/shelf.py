@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from typing import Any
 from tablectl.engine.rules.codec import build, check, known_keys
 from tablectl.engine.rules.errors import RuleError, nearest
 from tablectl.engine.rules.model import Ruleset
-from tablectl.engine.rules.toml import Entry, Option, RuleFile, read
+from tablectl.engine.rules.toml import Option, RuleFile, read
 
 DATA = Path(__file__).parent / "data"
 BASE = "base"
@@ -225,11 +226,32 @@ def shipped(ruleset_id: str) -> tuple[Mapping[str, Any], Mapping[str, str]] | No
     return values, _plain(ruleset_id).refs
 
 
-def entries(chain: tuple[RuleFile, ...]) -> dict[str, Entry]:
-    """Every key with its final value and citation (for display)."""
-    rules = resolve(chain, {})
-    found: dict[str, Entry] = {}
-    for file in chain:
-        for key, entry in file.values.items():
-            found[key] = Entry(entry.value, rules.refs.get(key, ""))
-    return found
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A ruleset with the words of its files, for people to read."""
+
+    rules: Ruleset
+    title: str
+    title_ja: str
+    text: str
+    extends: str
+    options: Mapping[str, Option]
+
+
+def sheet(name: str | Path, options: Mapping[str, Any] | None = None) -> Sheet:
+    """A shipped ruleset by id, or a house-rule file by its path (it ends in .toml); raises `RuleError`."""
+    if str(name).endswith(".toml"):
+        chain = chain_of(Path(name))
+        rules = resolve(chain, options or {})
+    else:
+        rules = load(str(name), options)
+        chain = _shipped_chain(str(name))
+    last = chain[-1]
+    return Sheet(
+        rules=rules,
+        title=last.title or last.id,
+        title_ja=last.title_ja,
+        text=last.text,
+        extends=last.extends,
+        options=declared_options(chain),
+    )
