@@ -1,6 +1,6 @@
 """Time that is handed in: an agenda of what is due, and people or motors that wait.
 
-Nothing here reads a clock. `Agenda.run(now)` does what is due up to `now`, each thing at its own
+Nothing here reads a clock; times are integer microseconds of the clock handed in. `Agenda.run(now)` does what is due up to `now`, each thing at its own
 time, so that two runs with the same seed and the same inputs do the same things at the same times.
 """
 
@@ -10,6 +10,9 @@ import heapq
 import itertools
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+
+
+SECOND = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ Activity = Generator[Pause | Until, bool, None]
 class Appointment:
     """Something due; `cancelled` makes it never happen."""
 
-    when: float
+    when: int
     act: Callable[[], None]
     cancelled: bool = False
 
@@ -48,6 +51,7 @@ class _Doer:
     activity: Activity
     waiting: Until | None = None
     alarm: Appointment | None = None
+    started: bool = False
     finished: bool = False
 
 
@@ -55,12 +59,12 @@ class _Doer:
 class Agenda:
     """What is due when; ties are done in the order in which they were made."""
 
-    now: float = 0.0
-    _heap: list[tuple[float, int, Appointment]] = field(default_factory=list)
+    now: int = 0
+    _heap: list[tuple[int, int, Appointment]] = field(default_factory=list)
     _number: itertools.count[int] = field(default_factory=itertools.count)
     _doers: list[_Doer] = field(default_factory=list)
 
-    def at(self, when: float, act: Callable[[], None]) -> Appointment:
+    def at(self, when: int, act: Callable[[], None]) -> Appointment:
         """Do `act` at `when` (at once on the next run if that is past)."""
         made = Appointment(max(when, self.now), act)
         heapq.heappush(self._heap, (made.when, next(self._number), made))
@@ -68,7 +72,7 @@ class Agenda:
 
     def after(self, seconds: float, act: Callable[[], None]) -> Appointment:
         """Do `act` in so many seconds."""
-        return self.at(self.now + seconds, act)
+        return self.at(self.now + round(seconds * SECOND), act)
 
     def start(self, name: str, activity: Activity) -> None:
         """Let somebody begin; runs until the first wait during the next `run`."""
@@ -92,13 +96,13 @@ class Agenda:
         return next((d.waiting.what for d in self._doers if d.name == name and d.waiting), "")
 
     @property
-    def next_due(self) -> float | None:
+    def next_due(self) -> int | None:
         """When `run` has something to do at the latest; None: only after an input."""
         while self._heap and self._heap[0][2].cancelled:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
-    def run(self, now: float) -> None:
+    def run(self, now: int) -> None:
         """Do everything due up to `now`, and let go on who has got what he waited for."""
         while True:
             due = self.next_due
@@ -126,7 +130,8 @@ class Agenda:
             doer.alarm.cancelled = True
             doer.alarm = None
         try:
-            wish = doer.activity.send(got) if doer.activity.gi_frame.f_lasti > 0 else next(doer.activity)
+            wish = doer.activity.send(got) if doer.started else next(doer.activity)
+            doer.started = True
         except StopIteration:
             self._finish(doer)
             self._doers = [d for d in self._doers if not d.finished]

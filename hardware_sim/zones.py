@@ -83,6 +83,11 @@ class Tabletop:
         """The slot behind the last tile of a zone."""
         return max(self._slots.get((kind, seat), {}), default=-1) + 1
 
+    @property
+    def occupied(self) -> bool:
+        """True while any tile lies on the table."""
+        return bool(self._lying)
+
     def all_tiles(self) -> Iterable[tuple[int, Lying]]:
         """Every tile on the table, zone by zone, slot by slot."""
         for _, slots in sorted(self._slots.items()):
