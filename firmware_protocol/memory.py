@@ -102,12 +102,13 @@ class ActionMemory:
         self._known: OrderedDict[int, tuple[ActionState, int, int]] = OrderedDict()
         self.last_finished = 0
         self.count = 0
+        """Actions handed to the owner since boot."""
 
     def look_up(self, cmd_id: int) -> tuple[ActionState, int, int]:
         """State, result and detail of an action."""
         return self._known.get(cmd_id, (ActionState.UNKNOWN, 0, 0))
 
-    def begin(self, cmd_id: int) -> bool:
+    def remember(self, cmd_id: int) -> bool:
         """Remember an action as running; False when eight are running already."""
         while len(self._known) >= ACTIONS_REMEMBERED:
             old = next(
@@ -117,7 +118,6 @@ class ActionMemory:
                 return False
             del self._known[old]
         self._known[cmd_id] = (ActionState.RUNNING, 0, 0)
-        self.count += 1
         return True
 
     def finish(self, cmd_id: int, result: int, detail: int) -> None:

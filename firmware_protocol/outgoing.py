@@ -6,7 +6,7 @@ from collections import deque
 
 from firmware_protocol import framing
 from firmware_protocol.errors import QueueFull
-from firmware_protocol.schema import Kind, Message
+from firmware_protocol.schema import LATEST, Kind, Message
 from firmware_protocol.timing import (
     DISPLAY_GAP,
     DISPLAY_HOLD,
@@ -22,6 +22,10 @@ URGENT_FIRST = (Kind.URGENT, Kind.ACTION, Kind.EVENT, Kind.SET, Kind.BULK)
 """Priorities, highest first (SPEC L-20)."""
 MAY_FILL_WINDOW = frozenset({Kind.URGENT, Kind.EVENT})
 """All others leave the last place of the window free, so that a Stop never waits for bulk (SPEC L-21)."""
+
+
+QUEUED = frozenset({Kind.URGENT, Kind.ACTION, Kind.BULK})
+"""Kinds that wait in a queue and are forgotten with the session."""
 
 
 class Outbox:
@@ -90,9 +94,9 @@ class DesiredStates:
         """From now on a display should show this."""
         self._desired[display_key(message)] = message
 
-    def desired(self) -> tuple[Message, ...]:
-        """What the displays should show."""
-        return tuple(self._desired.values())
+    def desired(self, minor: int = LATEST) -> tuple[Message, ...]:
+        """What the displays should show, as far as a peer of this minor has them."""
+        return tuple(d for d in self._desired.values() if d.SPEC.since <= minor)
 
     def link_up(self, now: int, *, new_boot: bool) -> None:
         """A new link: after a restart of the device everything is to be written again, else what was under way."""
@@ -118,9 +122,16 @@ class DesiredStates:
         at = self._last[key] + DISPLAY_GAP if key in self._last else 0
         return at if self._hold_until is None else max(at, self._hold_until)
 
-    def next_due(self) -> int | None:
+    def next_due(self, minor: int) -> int | None:
         """When the next write may go out; None when all is written."""
-        return min((self._due(key) for key in self._desired if self._dirty(key)), default=None)
+        return min(
+            (
+                self._due(key)
+                for key, message in self._desired.items()
+                if self._dirty(key) and message.SPEC.since <= minor
+            ),
+            default=None,
+        )
 
     def take(self, now: int, minor: int) -> Message | None:
         """A write that may go out now to a peer of this minor, the one that waits longest first."""

@@ -64,7 +64,7 @@ class InfoReader:
 
 
 def state_digest(state: SnapshotState) -> int:
-    """CRC-16 of a device state without version and pages: `Heartbeat.state_digest` (SPEC S-6)."""
+    """CRC-16 of a device state without version and pages: `Heartbeat.state_digest` (SPEC S-5)."""
     return framing.crc16(state.pack()[_STATE_FROM:])
 
 

@@ -8,7 +8,7 @@
 
 The class is the Python codec (`pack`, `unpack`) and the source from which `python -m firmware_protocol.generate` writes the
 C header, the tables of SPEC.md and the vectors. Little-endian, fixed width; texts, byte strings and lists carry a count
-octet. A later minor may only append fields (with `since` and `default`) and add messages (SPEC M-5).
+octet. A later minor may only append fields (with `since` and `default`) and add messages (SPEC V-6).
 """
 
 from __future__ import annotations
@@ -358,7 +358,7 @@ class MessageSpec:
     # ------------------------------------------------------------------ decode
 
     def unpack(self, payload: bytes) -> Message:
-        """Message of payload octets; octets behind the known fields are ignored (SPEC M-5). Raises MalformedMessage."""
+        """Message of payload octets; octets behind the known fields are ignored (SPEC V-6). Raises MalformedMessage."""
         if self._plain and len(payload) >= self._struct.size:
             values = self._struct.unpack_from(payload)
             for i, f, lo, hi in self._checks:
