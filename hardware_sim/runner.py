@@ -38,6 +38,8 @@ class RunConfig:
     """Symbolic link to the pty; None: the pty's own name."""
     tiles_toml: Path | None = None
     """Where to write the map from tag to tile."""
+    faults: str | None = None
+    """A fault script: a file, or the name of one that comes with the simulator."""
     on_event: Callable[[Progress], None] | None = None
     exit_at_end: bool = True
     """Return when the record is played and the displays have come to rest."""
@@ -64,6 +66,8 @@ class RunningTable:
         self._over_since: int | None = None
         self._writing = False
         self._played = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.ended = False
 
     @property
     def path(self) -> str:
@@ -91,6 +95,7 @@ class RunningTable:
     async def run(self) -> dict[str, Any]:
         """Live until the record is played, `stop()` or cancellation; returns the report."""
         loop = asyncio.get_running_loop()
+        self._loop = loop
         self._done = loop.create_future()
         self._open(loop)
         self._step()
@@ -98,6 +103,7 @@ class RunningTable:
         try:
             await self._done
         finally:
+            self.ended = True
             self.close()
         return self.table.report()
 
@@ -110,6 +116,11 @@ class RunningTable:
         """End `run`."""
         if self._done is not None and not self._done.done():
             self._done.set_result(None)
+
+    def stop_threadsafe(self) -> None:
+        """End `run` from another thread."""
+        if self._loop is not None and not self.ended:
+            self._loop.call_soon_threadsafe(self.stop)
 
     def close(self) -> None:
         """Close the pty and remove its name; harmless when done twice."""
