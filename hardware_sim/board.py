@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, Item, LinkFailed, LogBytes, State
 from firmware_protocol.errors import QueueFull
-from firmware_protocol.framing import crc16
 from firmware_protocol.link import Link
+from firmware_protocol.paging import Place, info_page, snapshot_page, state_digest
 from firmware_protocol.schema import Kind, Message, Schema
 from firmware_protocol.vocabulary import InfoKey, LogLevel, ResetCause, Status
 from hardware_sim.clock import Agenda
 
-SNAPSHOT_HEAD = 5
-"""Octets of `version` and `pages` in front of the DeviceState record of the digest."""
-INFO_PAGE = 40
 BOOT_TEXT = b"\r\ntable board, cold start\r\nself test ok\r\n"
 
 
@@ -54,7 +51,7 @@ class Board:
         *,
         seed: int,
         state: Callable[[], m.SnapshotState],
-        tiles: Callable[[], list[tuple[int, int, list[m.TileAt]]]],
+        tiles: Callable[[], dict[Place, list[m.TileAt]]],
         act: Callable[[Message], None],
         host_gone: Callable[[], None],
     ) -> None:
@@ -88,7 +85,6 @@ class Board:
         self._drift_base = 0
         self._frozen_until: int | None = None
         self._waiting: list[tuple[int, list[Item]]] = []
-        self._snapshot: tuple[int, list[tuple[int, int, list[m.TileAt]]]] = (0, [])
         self._raw = bytearray()
         self._emit_left = 0
         self._emit_number = 0
@@ -279,7 +275,7 @@ class Board:
                 self._act(message)
 
     def _info(self, request: m.InfoRequest) -> None:
-        texts = {
+        texts: dict[int, str] = {
             InfoKey.MODEL: self.firmware.model,
             InfoKey.SERIAL_NUMBER: self.firmware.serial_number,
             InfoKey.VENDOR: "tablectl hardware_sim",
@@ -287,28 +283,15 @@ class Board:
             InfoKey.HARDWARE: "simulated",
             InfoKey.TILE_SETS: "blue, yellow",
         }
-        data = texts.get(InfoKey(request.key), "").encode() if request.key in set(InfoKey) else b""
-        pages = -(-len(data) // INFO_PAGE)
-        part = data[request.page * INFO_PAGE : (request.page + 1) * INFO_PAGE]
-        self.reply(m.InfoPage(request.key, request.page, pages, part))
+        self.reply(info_page(request, texts))
 
     def _page(self, request: m.SnapshotRequest) -> None:
-        version, pages = self._snapshot
-        if request.page and request.version == version and request.page <= len(pages):
-            octet, reader, tiles = pages[request.page - 1]
-            self.reply(m.SnapshotTiles(version, request.page, octet, reader, tuple(tiles)))
-            return
-        pages = self._tiles()
         version = self.link.event_no
-        self._snapshot = (version, pages)
-        state = self._state()
-        self.reply(
-            m.SnapshotState(version, len(pages) + 1, state.lid, state.walls, state.locked, state.riichi, state.trays, state.fault)
-        )
+        self.reply(snapshot_page(request, version, self._state(), self._tiles()))
 
     def _refresh(self) -> None:
         state = self._state()
-        self.link.state_digest = crc16(state.pack()[SNAPSHOT_HEAD:])
+        self.link.state_digest = state_digest(state)
         self.link.status = (
             (Status.MOVING if self.moving else 0) | (Status.LOCKED if state.locked else 0)
             | (Status.FAULT if state.fault else 0) | (Status.TEST_MODE if self.test_mode else 0)

@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
-
 SECOND = 1_000_000
 
 

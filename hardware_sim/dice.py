@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from firmware_protocol import messages as m
+from firmware_protocol.schema import Message
 from firmware_protocol.vocabulary import Result
 from hardware_sim.clock import Agenda
 from hardware_sim.lift import Done
@@ -20,7 +21,7 @@ class Dice:
     """Two dice. `pace` scales the rolling time (0 = at once)."""
 
     agenda: Agenda
-    emit: Callable[[m.Message], None]
+    emit: Callable[[Message], None]
     pace: float
     rng: random.Random
     loaded: list[tuple[int, int]] = field(default_factory=list)
@@ -54,7 +55,9 @@ class Dice:
             self.tilted -= 1
             done(Result.FAILED_JAM, 0)
             return
-        a, b = self.loaded.pop(0) if self.loaded else (self.rng.randint(1, 6), self.rng.randint(1, 6))
+        a, b = (
+            self.loaded.pop(0) if self.loaded else (self.rng.randint(1, 6), self.rng.randint(1, 6))
+        )
         self.value = (a, b)
         self.emit(m.DiceSettled(a, b, 0, cmd_id))
         done(Result.DONE, 10 * a + b)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from firmware_protocol import messages as m
+from firmware_protocol.schema import Message
 from firmware_protocol.vocabulary import Capability, Lamp
 
 HONBA_MOST = 20
@@ -35,7 +36,7 @@ class Displays:
     history: list[tuple[int, str]] = field(default_factory=list)
     """When a display changed what it shows, in words; µs of the clock."""
 
-    def take(self, message: m.Message, now: int) -> None:
+    def take(self, message: Message, now: int) -> None:
         """Show a desired state as far as this table can."""
         self.writes += 1
         self.last_write = now
@@ -67,7 +68,16 @@ class Displays:
     def dark(self) -> None:
         """Power was lost: nothing is shown until it is written again."""
         fresh = Displays(self.capabilities)
-        for name in ("wind", "round_number", "dealer", "honba", "deposits", "scores", "lamps", "blinking"):
+        for name in (
+            "wind",
+            "round_number",
+            "dealer",
+            "honba",
+            "deposits",
+            "scores",
+            "lamps",
+            "blinking",
+        ):
             setattr(self, name, getattr(fresh, name))
         self.differences, self.texts = {}, {}
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from firmware_protocol import messages as m
+from firmware_protocol.schema import Message
 from firmware_protocol.vocabulary import TABLE, Jam, Motor, MotorFault, Phase, Require, Result
 from hardware_sim.clock import Agenda, Appointment
 
@@ -27,7 +28,7 @@ class Lift:
     """The moving parts. `pace` scales seconds of travel (0 = at once)."""
 
     agenda: Agenda
-    emit: Callable[[m.Message], None]
+    emit: Callable[[Message], None]
     pace: float
     rng: random.Random
     on_walls_up: Callable[[], None] = lambda: None

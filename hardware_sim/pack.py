@@ -27,7 +27,9 @@ class Pack:
         return self.order[t]
 
 
-def build(hand: Hand, set_index: int, tile_set: TileSet, ring_start: int, rng: random.Random) -> Pack:
+def build(
+    hand: Hand, set_index: int, tile_set: TileSet, ring_start: int, rng: random.Random
+) -> Pack:
     """Shuffle a set into the walls of a hand: equal tiles by chance, the rest as the hand says."""
     loose = tile_set.by_tile(rng)
     order = tuple(loose[tile].pop() for tile in hand.wall)

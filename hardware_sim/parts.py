@@ -80,13 +80,17 @@ class Parts:
         if pack is None or self.tabletop.occupied:
             return
         first = LIVE_START if self.capabilities & Capability.AUTO_DEAL else 0
-        standing = sorted((place.seat, place.index, t) for t, place in enumerate(pack.places) if t >= first)
+        standing = sorted(
+            (place.seat, place.slot, t) for t, place in enumerate(pack.places) if t >= first
+        )
         self.tabletop.move(
             *((pack.tag(t), Lying(Place(ZoneKind.WALL, seat, slot))) for seat, slot, t in standing)
         )
         short = self.missing[pack.set_index]
         if short and self.capabilities & Capability.TILE_COUNT:
-            self.board.emit(m.TileCountFault(pack.set_index, len(pack.order), len(pack.order) - short))
+            self.board.emit(
+                m.TileCountFault(pack.set_index, len(pack.order), len(pack.order) - short)
+            )
 
     def state(self) -> m.SnapshotState:
         """The DeviceState record: all that is not tiles."""
@@ -98,5 +102,12 @@ class Parts:
             riichi = 0
         a, b, c, d = self.lift.walls
         return m.SnapshotState(
-            0, 1, self.lift.lid, (a, b, c, d), int(self.lift.locked), riichi, trays, int(self.lift.faulty)
+            0,
+            1,
+            self.lift.lid,
+            (a, b, c, d),
+            int(self.lift.locked),
+            riichi,
+            trays,
+            int(self.lift.faulty),
         )

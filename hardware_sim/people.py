@@ -16,7 +16,7 @@ from hardware_sim.clock import Activity, Pause, Until
 from hardware_sim.errors import RecordError
 from hardware_sim.pack import Pack
 from hardware_sim.parts import Parts
-from hardware_sim.record import CALLS, Hand, Step
+from hardware_sim.record import Hand, Step
 from hardware_sim.wall import INDICATORS, LIVE_START, RINSHAN, URA, deal_packets
 from hardware_sim.zones import MELD_SLOTS, Lying, Place
 
@@ -134,7 +134,9 @@ class People:
         parts = self._parts
         yield from self._busy("press")
         parts.press(Button.START, dealer)
-        yield from self._until_moved(Button.START, dealer, lambda: parts.lift.walls_up, "the walls to rise")
+        yield from self._until_moved(
+            Button.START, dealer, lambda: parts.lift.walls_up, "the walls to rise"
+        )
         yield from self._busy("walls")
 
     def _shows(self, hand: Hand) -> bool:
@@ -150,7 +152,9 @@ class People:
         parts = self._parts
         if parts.capabilities & Capability.AUTO_DEAL:
             for seat in range(4):
-                mine = [t for who, packet in deal_packets(hand.dealer) for t in packet if who == seat]
+                mine = [
+                    t for who, packet in deal_packets(hand.dealer) for t in packet if who == seat
+                ]
                 self._take(seat, tuple(mine))
             yield from self._told()
         else:
@@ -224,7 +228,9 @@ class People:
         self._put_drawn_away(step.seat)
         tag = self._pile().tag(t)
         if self._engraved(tag) != step.tile:
-            raise RecordError(f"draw {t} is {self._engraved(tag)}, the record says {step.tile}", value=t)
+            raise RecordError(
+                f"draw {t} is {self._engraved(tag)}, the record says {step.tile}", value=t
+            )
         self._top.move((tag, _at(ZoneKind.DRAWN, step.seat, 0)))
         self._note("draw", step)
 
@@ -252,7 +258,10 @@ class People:
         self._top.move(*((tag, _at(ZoneKind.MELD, seat, first + k)) for k, tag in enumerate(mine)))
         claimed = self._last_in_river(step.source)
         if claimed is None or self._engraved(claimed) != step.tile:
-            raise RecordError(f"{step.kind} of {step.tile}, which seat {step.source} did not discard last", value=step.tile)
+            raise RecordError(
+                f"{step.kind} of {step.tile}, which seat {step.source} did not discard last",
+                value=step.tile,
+            )
         lying = Lying(Place(ZoneKind.MELD, seat, first + len(mine)), sideways=True, face_up=True)
         self._top.move((claimed, lying))
         self._note("call", step)
@@ -296,7 +305,8 @@ class People:
         seat = step.seat
         hand = self._top.zone(ZoneKind.HAND, seat)
         moves = [
-            (tag, Lying(Place(ZoneKind.LAID, seat, k), face_up=True)) for k, tag in enumerate(hand.values())
+            (tag, Lying(Place(ZoneKind.LAID, seat, k), face_up=True))
+            for k, tag in enumerate(hand.values())
         ]
         drawn = self._top.at(Place(ZoneKind.DRAWN, seat, 0))
         if drawn is not None:
@@ -341,10 +351,15 @@ class People:
         lift = self._parts.lift
         yield from self._until_moved(Button.UP_DOWN, 0, lambda: lift.lid == phase, "the lid")
 
-    def _until_moved(self, button: int, seat: int, there: Callable[[], bool], what: str) -> Activity:
+    def _until_moved(
+        self, button: int, seat: int, there: Callable[[], bool], what: str
+    ) -> Activity:
         """Wait for a motion; free a jam, press again when nothing moves."""
         lift, board = self._parts.lift, self._parts.board
-        stuck = lambda: lift.jam != Jam.NONE and not lift.jam_held  # noqa: E731 - asked twice below
+
+        def stuck() -> bool:
+            return lift.jam != Jam.NONE and not lift.jam_held
+
         while True:
             yield Until(lambda: there() or stuck(), PRESS_AGAIN, what)
             if there():
@@ -415,7 +430,9 @@ class People:
             return drawn
         raise RecordError(f"seat {seat} has no {tile}", value=tile)
 
-    def _tags_in_hand(self, seat: int, tiles: tuple[str, ...], drawn: int | None = None) -> list[int]:
+    def _tags_in_hand(
+        self, seat: int, tiles: tuple[str, ...], drawn: int | None = None
+    ) -> list[int]:
         loose = list(self._top.zone(ZoneKind.HAND, seat).values())
         if drawn is not None:
             loose.append(drawn)
@@ -455,7 +472,7 @@ class People:
         """First slot of the pon that a tile is added to (a red five counts as a five)."""
         kind = tile.replace("0", "5")
         melds = self._top.zone(ZoneKind.MELD, seat)
-        for slot, tag in melds.items():
+        for slot in melds:
             if slot % MELD_SLOTS == 0:
                 meld = [melds.get(slot + k) for k in range(3)]
                 if all(t is not None and self._engraved(t).replace("0", "5") == kind for t in meld):

@@ -89,12 +89,12 @@ class PtyPort:
                 os.close(fd)
         if self.link is not None and self.link.is_symlink():
             with contextlib.suppress(OSError):
-                if os.readlink(self.link) == self.device:
+                if str(self.link.readlink()) == self.device:
                     self.link.unlink()
 
     def _make_link(self, link: Path) -> None:
         if link.is_symlink():
-            target = os.readlink(link)
+            target = str(link.readlink())
             if not target.startswith("/dev/pts/"):
                 raise LinkPathError(
                     f"{link} points to {target}, which is no simulated table", value=str(link),
@@ -102,7 +102,9 @@ class PtyPort:
                 )  # fmt: skip
         elif link.exists():
             raise LinkPathError(
-                f"{link} exists and is no link", value=str(link), hint="choose another path or remove it"
+                f"{link} exists and is no link",
+                value=str(link),
+                hint="choose another path or remove it",
             )
         fresh = link.with_name(f".{link.name}.{os.getpid()}")
         try:
@@ -110,5 +112,7 @@ class PtyPort:
             fresh.replace(link)
         except OSError as error:
             raise LinkPathError(
-                f"cannot make {link}: {error.strerror}", value=str(link), hint="the folder must exist and be writable"
+                f"cannot make {link}: {error.strerror}",
+                value=str(link),
+                hint="the folder must exist and be writable",
             ) from error

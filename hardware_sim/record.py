@@ -13,10 +13,10 @@ import json
 import lzma
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from hardware_sim.errors import RecordError
 from hardware_sim.tags import KINDS, full_set, split_tiles
@@ -95,7 +95,9 @@ def find(where: str) -> dict[str, Any]:
     path = Path(name)
     if not path.is_file():
         raise RecordError(
-            f"no game record {name}", value=where, hint="give FILE or FILE#ID, such as games.jsonl#g0002"
+            f"no game record {name}",
+            value=where,
+            hint="give FILE or FILE#ID, such as games.jsonl#g0002",
         )
     try:
         for text in _objects(path):
@@ -106,22 +108,20 @@ def find(where: str) -> dict[str, Any]:
                 return game
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise RecordError(
-            f"{name} is no game record: {error}", value=where, hint="one JSON object per line is expected"
+            f"{name} is no game record: {error}",
+            value=where,
+            hint="one JSON object per line is expected",
         ) from error
     if wanted:
-        raise RecordError(f"{name} holds no game {wanted}", value=where, hint="ids stand in the field \"id\"")
+        raise RecordError(
+            f"{name} holds no game {wanted}", value=where, hint='ids stand in the field "id"'
+        )
     raise RecordError(f"{name} is empty", value=where)
 
 
 def _objects(path: Path) -> Iterator[str]:
-    raw: io.BufferedIOBase | lzma.LZMAFile | gzip.GzipFile
-    if path.suffix == ".xz":
-        raw = lzma.open(path)
-    elif path.suffix == ".gz":
-        raw = gzip.open(path)
-    else:
-        raw = path.open("rb")
-    with raw as stream:
+    opened: dict[str, Callable[[Path], IO[bytes]]] = {".xz": lzma.open, ".gz": gzip.open}
+    with opened.get(path.suffix, lambda p: p.open("rb"))(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8")
         if path.suffix == ".json":
             yield text.read()
@@ -137,7 +137,9 @@ def parse(game: dict[str, Any], seed: int = 0) -> Game:
     rules = game.get("rules") or {}
     if rules.get("players", len(game.get("players") or ())) not in (0, SEATS):
         raise RecordError(
-            f"game {name} is not for four players", value=name, hint="three-player games are not played here"
+            f"game {name} is not for four players",
+            value=name,
+            hint="three-player games are not played here",
         )
     rounds = game.get("rounds")
     if not isinstance(rounds, list) or not rounds:
@@ -203,7 +205,9 @@ _STEP_OF: dict[str, StepKind] = {
 def _step(event: dict[str, Any], index: int) -> Step:
     name = event["e"]
     if name not in _STEP_OF:
-        raise RecordError(f"event {index} is {name!r}, which no four-player table knows", value=name)
+        raise RecordError(
+            f"event {index} is {name!r}, which no four-player table knows", value=name
+        )
     kind = _STEP_OF[name]
     if kind == "ankan":
         tiles = tuple(split_tiles(event["tiles"]))
@@ -227,7 +231,7 @@ def _shown(event: dict[str, Any], last_discarder: int) -> list[int]:
     if shown:
         return [seat for seat in range(SEATS) if shown[seat]]
     if reason == "sanchahou":
-        return [s for s in ((last_discarder + k) % SEATS for k in (1, 2, 3))]
+        return [(last_discarder + k) % SEATS for k in (1, 2, 3)]
     return list(range(SEATS)) if reason == "suucha_riichi" else []
 
 
@@ -245,7 +249,7 @@ def _wall(raw: dict[str, Any], reds: bool, rng: random.Random) -> tuple[str, ...
             if wall[t] != tile:
                 raise RecordError(
                     f"draw {t} is {tile} in the events and {wall[t]} in the wall", value=t,
-                    hint="remove the field \"wall\": the simulator builds one from the events",
+                    hint='remove the field "wall": the simulator builds one from the events',
                 )  # fmt: skip
         return tuple(wall)
     rest = Counter(full_set(reds))

@@ -1,8 +1,8 @@
 """Runs simulated tables in real time, each on its own pty, in an asyncio loop.
 
-    running = RunningTable(RunConfig(record="games.jsonl#g0002", link=Path("/tmp/table")))
-    running.path                     # what the host opens, from the start
-    report = await running.run()     # ends when the record is played (or is cancelled)
+running = RunningTable(RunConfig(record="games.jsonl#g0002", link=Path("/tmp/table")))
+running.path                     # what the host opens, from the start
+report = await running.run()     # ends when the record is played (or is cancelled)
 """
 
 from __future__ import annotations

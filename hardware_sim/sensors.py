@@ -179,7 +179,9 @@ class Sensors:
         kind, seat = ZoneKind(octet >> 4), octet & 15
         now = {tag: slot for slot, tag in self.tabletop.zone(kind, seat).items()}
         believed = self.seen.get(octet, {})
-        gone = [(octet, m.TileSight(s.slot, 0, 0, tag)) for tag, s in believed.items() if tag not in now]
+        gone = [
+            (octet, m.TileSight(s.slot, 0, 0, tag)) for tag, s in believed.items() if tag not in now
+        ]
         for _, sight in gone:
             del believed[sight.tag]
         fresh = [
@@ -188,19 +190,17 @@ class Sensors:
         ]  # fmt: skip
         self.report(gone + fresh)
 
-    def snapshot(self) -> list[tuple[int, list[m.TileAt]]]:
-        """What every reader sees now, in pages of one zone each."""
-        pages = []
-        for octet in sorted(self.seen):
-            tiles = [
+    def snapshot(self) -> dict[tuple[int, int], list[m.TileAt]]:
+        """What every reader sees now: (zone, reader) → tiles by slot."""
+        return {
+            (octet, reader_of(octet)): [
                 m.TileAt(s.slot, s.flags, tag)
-                for tag, s in sorted(self.seen[octet].items(), key=lambda item: (item[1].slot, item[0]))
+                for tag, s in sorted(tags.items(), key=lambda item: (item[1].slot, item[0]))
             ]
-            pages += [(octet, tiles[at : at + PAGE]) for at in range(0, len(tiles), PAGE)]
-        return pages
+            for octet, tags in self.seen.items()
+        }
 
 
 def reader_of(octet: int) -> int:
     """Number of the reader under a zone: 4 per kind, one seat each."""
     return ((octet >> 4) - 1) * 4 + (octet & 15)
-

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from firmware_protocol import messages as m
+from firmware_protocol.schema import Message
 from firmware_protocol.vocabulary import Capability, StickFault
 
 VALUES = (10_000, 5_000, 1_000, 500, 100)
@@ -65,7 +66,7 @@ class Sticks:
     """What lies in trays and slots, reported as far as the table senses it."""
 
     capabilities: int
-    emit: Callable[[m.Message], None]
+    emit: Callable[[Message], None]
     trays: list[Counts] = field(default_factory=lambda: [start_set(25_000) for _ in range(4)])
     slots: list[bool] = field(default_factory=lambda: [False] * 4)
     on_table: int = 0
@@ -147,5 +148,11 @@ class Sticks:
     def _tell_tray(self, seat: int) -> None:
         if self.capabilities & Capability.STICK_TRAYS:
             tray = self.trays[seat]
-            counts = (min(tray[0], 255), min(tray[1], 255), min(tray[2], 255), min(tray[3], 255), min(tray[4], 255))
+            counts = (
+                min(tray[0], 255),
+                min(tray[1], 255),
+                min(tray[2], 255),
+                min(tray[3], 255),
+                min(tray[4], 255),
+            )
             self.emit(m.StickTray(seat, counts, self.fault[seat]))

@@ -1,9 +1,9 @@
 """A whole simulated table without I/O: octets in, octets out, time handed in as microseconds.
 
-    table = SimTable(options, record.load("games.jsonl#g0002"))
-    table.receive(octets, now)          # what the host wrote
-    table.advance(now)                  # when `next_deadline` has come
-    port.write(table.data_to_send(now)) # after each of these
+table = SimTable(options, record.load("games.jsonl#g0002"))
+table.receive(octets, now)          # what the host wrote
+table.advance(now)                  # when `next_deadline` has come
+port.write(table.data_to_send(now)) # after each of these
 """
 
 from __future__ import annotations
@@ -14,9 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firmware_protocol import messages as m
 from firmware_protocol.schema import Message
-from firmware_protocol.vocabulary import LEVEL_BASIC, LEVEL_SCORE, LEVEL_TILES, Capability, ResetCause
+from firmware_protocol.vocabulary import (
+    LEVEL_BASIC,
+    LEVEL_SCORE,
+    LEVEL_TILES,
+    Capability,
+    ResetCause,
+)
 from hardware_sim.actions import act
 from hardware_sim.board import Board, Firmware
 from hardware_sim.clock import Agenda
@@ -27,7 +32,7 @@ from hardware_sim.lift import Lift
 from hardware_sim.parts import Parts
 from hardware_sim.people import People, Progress
 from hardware_sim.record import Game
-from hardware_sim.sensors import PERFECT, Quality, Sensors, reader_of
+from hardware_sim.sensors import PERFECT, Quality, Sensors
 from hardware_sim.sticks import Sticks
 from hardware_sim.tags import make_sets, write_tiles_toml
 from hardware_sim.zones import Tabletop
@@ -96,7 +101,7 @@ class SimTable:
         self.agenda = Agenda()
         self.board = Board(
             self.agenda, options.firmware, has, seed=seed, state=lambda: self.parts.state(),
-            tiles=self._seen_tiles, act=self._act, host_gone=self._host_gone,
+            tiles=lambda: self.parts.sensors.snapshot(), act=self._act, host_gone=self._host_gone,
         )  # fmt: skip
         emit = self.board.emit
         top = Tabletop()
@@ -206,6 +211,3 @@ class SimTable:
     def _tell(self, progress: Progress) -> None:
         if self.on_event is not None:
             self.on_event(progress)
-
-    def _seen_tiles(self) -> list[tuple[int, int, list[m.TileAt]]]:
-        return [(octet, reader_of(octet), tiles) for octet, tiles in self.parts.sensors.snapshot()]

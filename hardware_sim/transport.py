@@ -30,7 +30,9 @@ def open_sim(url: str) -> str:
         running = _running.get(url)
         if running is None or running.ended:
             running = RunningTable(_config(url))
-            thread = threading.Thread(target=_live, args=(running,), name=f"table {url}", daemon=True)
+            thread = threading.Thread(
+                target=_live, args=(running,), name=f"table {url}", daemon=True
+            )
             thread.start()
             _running[url] = running
         return running.path
@@ -56,13 +58,17 @@ def _config(url: str) -> RunConfig:
     unknown = sorted(set(values) - _KNOWN)
     if unknown:
         raise OptionError(
-            f"sim:// does not know {', '.join(unknown)}", value=unknown[0], hint=f"known: {', '.join(sorted(_KNOWN))}"
+            f"sim:// does not know {', '.join(unknown)}",
+            value=unknown[0],
+            hint=f"known: {', '.join(sorted(_KNOWN))}",
         )
     seed = values.get("seed", "0")
     if not seed.lstrip("-").isdigit():
         raise OptionError(f"seed={seed} is no whole number", value=seed)
     options = Options(
-        level=values.get("level", "tiles"), seed=int(seed), speed=parse_speed(values.get("speed", "1"))
+        level=values.get("level", "tiles"),
+        seed=int(seed),
+        speed=parse_speed(values.get("speed", "1")),
     )
     tiles = values.get("tiles")
     return RunConfig(
@@ -80,5 +86,7 @@ def parse_speed(text: str) -> float | None:
     except ValueError:
         speed = 0.0
     if not 0.0 < speed < 1e6:
-        raise OptionError(f"no speed {text!r}", value=text, hint="a number above 0 (1 = people's pace) or max")
+        raise OptionError(
+            f"no speed {text!r}", value=text, hint="a number above 0 (1 = people's pace) or max"
+        )
     return speed

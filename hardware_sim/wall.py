@@ -28,7 +28,7 @@ class WallPlace(NamedTuple):
     upper: bool
 
     @property
-    def index(self) -> int:
+    def slot(self) -> int:
         """0–33 within the wall: `2 * (stack - 1)` for the upper tile, one more for the lower."""
         return 2 * (self.stack - 1) + (0 if self.upper else 1)
 

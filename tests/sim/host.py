@@ -109,7 +109,9 @@ class Pair:
         end = self.now + round(limit * SECOND)
         self._settle()
         while not until():
-            due = [t for t in (self.table.next_deadline, self.host.link.next_deadline) if t is not None]
+            due = [
+                t for t in (self.table.next_deadline, self.host.link.next_deadline) if t is not None
+            ]
             due += [t for t, _, _ in self._flying]
             step = min(due, default=end)
             if step > end:
