@@ -91,9 +91,14 @@ def parse(chunk: bytes) -> Frame | None:
     return Frame(body[0], body[1], body[2], body[3], body[4:-2])
 
 
+def is_text(chunk: bytes) -> bool:
+    """True for printable ASCII and line ends: what a boot loader or `printf` writes."""
+    return _TEXT.issuperset(chunk)
+
+
 def looks_like_frame(chunk: bytes) -> bool:
     """True when a chunk has the form of a frame (so a wrong CRC is damage, not noise)."""
-    if not MIN_CHUNK <= len(chunk) <= MAX_CHUNK or _TEXT.issuperset(chunk):
+    if not MIN_CHUNK <= len(chunk) <= MAX_CHUNK or is_text(chunk):
         return False
     try:
         cobs.decode(chunk)
