@@ -147,8 +147,8 @@ def _diff(first: str, second: str, *, as_json: bool) -> int:
             a["name"]: {
                 "topic": topic,
                 "text": a["text"],
-                left.rules.id: {"value": a["value"], "ref": a["ref"]},
-                right.rules.id: {"value": b["value"], "ref": b["ref"]},
+                "first": {"value": a["value"], "ref": a["ref"]},
+                "second": {"value": b["value"], "ref": b["ref"]},
             }
             for topic, pairs in differences.items()
             for a, b in pairs
@@ -156,11 +156,11 @@ def _diff(first: str, second: str, *, as_json: bool) -> int:
         print(_json({"rulesets": [_head(left), _head(right)], "differences": body}))
         return 0
     if not differences:
-        print(f"{left.rules.id} and {right.rules.id} have the same values.")
+        print(f"{first} and {second} have the same values.")
         return 0
     for topic, pairs in differences.items():
         print(TOPICS[topic][0] if topic in TOPICS else "Infractions and what they bring")
-        rows = [("", left.rules.id, "", right.rules.id, "")]
+        rows = [("", first, "", second, "")]
         rows += [
             (f"  {a['name']}", _value(a["value"]), a["ref"], _value(b["value"]), b["ref"])
             for a, b in pairs

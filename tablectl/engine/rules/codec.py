@@ -123,6 +123,10 @@ def _int(name: str, raw: Any) -> int:
         low = choices[1] if choices[0] == 0 else choices[0]
         none = "0 (never) or " if choices[0] == 0 else ""
         raise _impossible(name, raw, f"possible are {none}{low} to {choices[-1]}")
+    if name == "noten_pool" and raw % 600:
+        raise _impossible(
+            name, raw, "1, 2 and 3 players must be able to share it: 600, 1200 … 3000"
+        )
     return _amount(name, raw, raw)
 
 
@@ -250,12 +254,20 @@ def _agree(values: Mapping[str, Any]) -> None:
         "kan_ura_dora",
         "it needs kan_dora and ura_dora",
     )
-    need(values["noten_pool"] % 600 == 0, "noten_pool", "it must divide by 1, 2 and 3 players")
     need(
         not values["two_han_from_honba"] or values["honba_counted"],
         "two_han_from_honba",
         "it needs honba_counted",
     )
+
+
+HANGS_ON: dict[str, tuple[str, ...]] = {
+    "uma_floating": ("uma_kind",),
+    "honba_counted": ("honba_ron", "honba_tsumo"),
+    "kan_ura_dora": ("kan_dora", "ura_dora"),
+    "two_han_from_honba": ("honba_counted",),
+}
+"""Where else to look for the cause when a value contradicts others."""
 
 
 def plain(value: Any) -> Any:

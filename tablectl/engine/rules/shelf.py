@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tablectl.engine.rules.codec import build, check, known_keys
+from tablectl.engine.rules.codec import HANGS_ON, build, check, known_keys
 from tablectl.engine.rules.errors import RuleError, nearest
 from tablectl.engine.rules.model import Ruleset
 from tablectl.engine.rules.toml import Option, RuleFile, read
@@ -158,7 +158,8 @@ def resolve(chain: tuple[RuleFile, ...], options: Mapping[str, Any]) -> Ruleset:
     try:
         return build(last.id, chosen, values, MappingProxyType(refs))
     except RuleError as error:
-        raise error.at(last.path, last.line(error.key)) from None
+        lines = (last.line(key) for key in (error.key, *HANGS_ON.get(error.key, ())))
+        raise error.at(last.path, next(filter(None, lines), 0)) from None
 
 
 def _apply(
