@@ -163,18 +163,28 @@ def _mend_first_page(path: Path) -> None:
 
 
 def _rows(db: s.Connection, table: str, columns: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Rows by position up to the first page that cannot be read."""
+    """Rows by position up to the first that cannot be read or cannot have been written."""
+    last = 0
     try:
         for row in db.execute(f"SELECT {columns}, hash FROM {table} ORDER BY pos"):  # noqa: S608 - own names
+            pos, tx, tx_end, table_id = row[:4]
+            whole = all(isinstance(value, int) for value in (pos, tx, tx_end))
+            if not whole or not last < pos or not tx <= pos <= tx_end:
+                return
+            if not isinstance(table_id, str):
+                return
+            last = pos
             yield table, tuple(row)
     except sqlite3.Error:
         return
 
 
-def _readable(db: s.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
+def _readable(db: s.Connection, sql: str, *types: type) -> Iterator[tuple[Any, ...]]:
+    """Rows up to the first that cannot be read; `types` are those of the first columns."""
     try:
         for row in db.execute(sql):
-            yield tuple(row)
+            if all(isinstance(value, kind) for value, kind in zip(row, types, strict=False)):
+                yield tuple(row)
     except sqlite3.Error:
         return
 
@@ -182,7 +192,9 @@ def _readable(db: s.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
 def _copy(old: s.Connection, new: s.Connection) -> int:
     anchors = {
         (table, game): anchor
-        for table, game, anchor in _readable(old, "SELECT table_id, game_id, anchor FROM chains")
+        for table, game, anchor in _readable(
+            old, "SELECT table_id, game_id, anchor FROM chains", str, str, bytes
+        )
     }
     chains: dict[tuple[str, str], list[Any]] = {}
     kept: dict[str, _Kept] = {}
@@ -218,7 +230,9 @@ def _check(
 ) -> dict[tuple[str, str], list[Any]] | None:
     """The chains after this transaction, or None when it is not whole or not sealed rightly."""
     first, last = rows[0][1][1], rows[0][1][2]
-    if [row[0] for _, row in rows] != list(range(first, last + 1)):
+    if len(rows) != last - first + 1:
+        return None
+    if any(row[0] != first + n or row[1:3] != (first, last) for n, (_, row) in enumerate(rows)):
         return None
     sealed: dict[tuple[str, str], list[Any]] = {}
     for kind, row in rows:
@@ -249,8 +263,12 @@ def _take(new: s.Connection, kind: str, row: tuple[Any, ...], state: _Kept) -> N
 
 
 def _copy_rest(old: s.Connection, new: s.Connection, kept: dict[str, _Kept]) -> None:
-    for name, table_at, pos_at in (("requests", 0, 2), ("actions", 0, 2), ("snapshots", 1, 0)):
-        for row in _readable(old, f"SELECT * FROM {name} ORDER BY 1, 2"):  # noqa: S608 - own names
+    for name, table_at, pos_at, types in (
+        ("requests", 0, 2, (str, str, int)),
+        ("actions", 0, 2, (str, int, int)),
+        ("snapshots", 1, 0, (int, str)),
+    ):
+        for row in _readable(old, f"SELECT * FROM {name} ORDER BY 1, 2", *types):  # noqa: S608 - own names
             state = kept.get(row[table_at])
             if state is not None and state.cut and row[pos_at] > state.last + 1:
                 continue
@@ -267,7 +285,9 @@ def _write_figures(
     epoch: int,
 ) -> None:
     figures: dict[tuple[str, str], int] = {}
-    for table, name, value in _readable(old, "SELECT table_id, name, value FROM counters"):
+    for table, name, value in _readable(
+        old, "SELECT table_id, name, value FROM counters", str, str, int
+    ):
         figures[table, name] = value
     counters: dict[tuple[str, str], int] = {("", "pos"): max(top, figures.get(("", "pos"), 0)) + 1}
     for table, state in kept.items():
@@ -286,7 +306,7 @@ def _write_figures(
         "INSERT INTO chains VALUES (?,?,?,?,?,?,?)",
         [(*key, *chain) for key, chain in chains.items()],
     )
-    meta = dict(_readable(old, "SELECT key, value FROM meta"))
+    meta = dict(_readable(old, "SELECT key, value FROM meta", str, str))
     old_epoch = int(meta["epoch"]) if str(meta.get("epoch", "")).isdigit() else 0
     new.executemany(
         "INSERT OR REPLACE INTO meta VALUES (?, ?)",
