@@ -130,7 +130,7 @@ INFRACTIONS = 50
 class Ruleset:
     """All rule values of one game; immutable, hashable, equal when every value is equal."""
 
-    id: str
+    id: str = field(compare=False)
     options: tuple[tuple[str, str], ...] = field(compare=False)
     refs: Mapping[str, str] = field(compare=False, repr=False)
 
@@ -271,6 +271,10 @@ class Ruleset:
     win_and_chombo: WinAndChombo
     several_infractions: SeveralInfractions
     infractions: tuple[Ruling, ...]
+
+    def __hash__(self) -> int:
+        """Cheap, so that what was prepared for a ruleset is quickly found again."""
+        return hash((self.start_points, self.uma, self.kuitan, self.aka, self.rinshan_tsumo_fu))
 
     @property
     def hash(self) -> str:
