@@ -115,7 +115,7 @@ class WinSituation:
     """
 
     __slots__ = (
-        "circumstances", "concealed", "counts", "crowded", "deposits", "dora", "honba", "key",
+        "circumstances", "concealed", "counts", "crowded", "deposits", "dora", "doubtful", "honba", "key",
         "layout", "melds", "pao", "reds", "riichi", "round_wind", "seat_wind", "source", "ura",
         "win_kind", "win_tile",
     )  # fmt: skip
@@ -250,6 +250,7 @@ class WinSituation:
         if self.seat_wind == 0:
             bits |= BY_DEALER
         self.circumstances = bits
+        self.doubtful = self.crowded or self.reds > 0 or bits & UNCLEAR > 0
         check_facts(self)
         if bits & SPECIAL:
             check_circumstances(self)

@@ -1,0 +1,173 @@
+"""What the loop over sets leaves aside: seven pairs, kokushi, one-suit yaku, yakuman, renhou as a mangan."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tablectl.engine.errors import HandError
+from tablectl.engine.rules.model import Ruleset
+from tablectl.engine.scoring import yaku as y
+from tablectl.engine.scoring.compiled import Compiled, Listed, may_be_renhou
+from tablectl.engine.scoring.points import Price
+from tablectl.engine.scoring.result import NoWin, Win
+from tablectl.engine.scoring.situation import UNCLEAR, WinSituation, five_of_a_kind
+from tablectl.engine.scoring.suits import ODD_OR_FOUR, ONE
+from tablectl.engine.scoring.winners import win_deltas
+from tablectl.engine.tiles import DORA, KIND, NAMES, YAOCHU
+
+_GREEN: Final = (19, 20, 21, 23, 25, 32)
+_NINE_GATES: Final = 3 * (ONE[0] + ONE[8]) + sum(ONE[1:8])
+
+
+def look_closer(situation: WinSituation, rules: Ruleset) -> NoWin | None:
+    """What only the ruleset can tell of tiles that look doubtful.
+
+    Raises `HandError` no_red_fives (A2, M1) and five_of_a_kind, counted with the indicators in use. A tsumo
+    tile that was not shown apart may make the win void (A45.5).
+    """
+    if situation.reds and not rules.aka:
+        tiles = (*situation.concealed, situation.win_tile, *_meld_tiles(situation))
+        red = next(tile for tile in tiles if tile > 33)
+        raise HandError(
+            "no_red_fives",
+            f"{NAMES[red]} is there, but {rules.id} plays without red fives",
+            field="concealed",
+            value=NAMES[red],
+            hint=f"write {NAMES[KIND[red]]}",
+        )
+    if situation.crowded:
+        counts = list(situation.counts)
+        for indicator in used_indicators(situation, rules):
+            counts[KIND[indicator]] += 1
+        if max(counts) > 4:
+            raise five_of_a_kind(counts, "with the indicators")
+    if situation.circumstances & UNCLEAR and rules.unclear_tsumo == "no_win":
+        return NoWin("unclear_tsumo", situation, rules)
+    return None
+
+
+def used_indicators(situation: WinSituation, rules: Ruleset) -> tuple[int, ...]:
+    """The indicators that count: no kan dora, no ura or no riichi leave some aside (A24, M16, T33)."""
+    return (*used_dora(situation, rules), *used_ura(situation, rules))
+
+
+def used_dora(situation: WinSituation, rules: Ruleset) -> tuple[int, ...]:
+    """The indicators that count: one without kan dora (M16)."""
+    return situation.dora if rules.kan_dora else situation.dora[:1]
+
+
+def used_ura(situation: WinSituation, rules: Ruleset) -> tuple[int, ...]:
+    """The ura indicators that count: riichi winners only (A24.7)."""
+    if not rules.ura_dora or not situation.riichi:
+        return ()
+    return situation.ura if rules.kan_ura_dora else situation.ura[:1]
+
+
+def _meld_tiles(situation: WinSituation) -> list[int]:
+    return [tile for meld in situation.melds for tile in meld.tiles]
+
+
+def one_suit(situation: WinSituation, rules: Ruleset) -> int:
+    """Yaku of a hand with no more than one suit of numbers (A48, M51-M52)."""
+    counts = situation.counts
+    if not any(counts[:27]):
+        return y.TSUUIISOU
+    if any(counts[27:]):
+        found = y.HONITSU
+    else:
+        found = y.CHINITSU
+        extra = situation.layout.first - _NINE_GATES
+        if not situation.melds and extra in ONE:
+            # 1112345678999 and any tile of the suit (Y13, J-n68).
+            found |= y.CHUUREN
+            if extra == ONE[situation.win_kind % 9]:
+                found |= y.JUNSEI_CHUUREN
+    green = sum([counts[kind] for kind in _GREEN])
+    if green > 13 and green == sum(counts) and (counts[32] or not rules.ryuuiisou_needs_hatsu):
+        found |= y.RYUUIISOU
+    return found
+
+
+def other_shape(situation: WinSituation, compiled: Compiled) -> Win | NoWin:
+    """Seven different pairs (A48, M4(2)), kokushi, or no win at all."""
+    if not situation.melds:
+        man, pin, sou, honours = situation.key
+        if not (man | pin | sou | honours) & ODD_OR_FOUR:
+            return _seven_pairs(situation, compiled)
+        if all(situation.counts[kind] for kind in YAOCHU):
+            return _kokushi(situation, compiled)
+    return NoWin("not_complete", situation, compiled.rules)
+
+
+def _seven_pairs(situation: WinSituation, compiled: Compiled) -> Win | NoWin:
+    rules, layout, counts = compiled.rules, situation.layout, situation.counts
+    luck = compiled.luck(layout.circumstances)
+    yaku = luck.yaku | y.CHIITOITSU
+    yaochu = sum([counts[kind] for kind in YAOCHU])
+    if not yaochu:
+        yaku |= y.TANYAO
+    elif yaochu == 14:
+        yaku |= y.HONROUTOU
+    if not layout.others:
+        suit = one_suit(situation, rules)
+        if suit != y.TSUUIISOU or rules.tsuuiisou_seven_pairs:
+            yaku |= suit
+    listed = luck.names.get(yaku) or compiled.name(yaku, luck.names)
+    if listed[1] < 0:
+        price = compiled.yakuman_price(-listed[1], layout.circumstances)
+        return yakuman_win(situation, compiled, listed, price)
+    dora = sum([counts[DORA[indicator]] for indicator in used_dora(situation, rules)])
+    ura = sum([counts[DORA[indicator]] for indicator in used_ura(situation, rules)])
+    han = listed[1] + dora + ura + situation.reds
+    price = compiled.seven_pairs_price(han, layout.circumstances)
+    return _win(situation, rules, listed[0], (han, dora, ura, situation.reds), price)
+
+
+def _kokushi(situation: WinSituation, compiled: Compiled) -> Win:
+    luck = compiled.luck(situation.circumstances)
+    yaku = luck.yaku | y.KOKUSHI
+    if situation.counts[situation.win_kind] == 2:
+        yaku |= y.KOKUSHI_13
+    listed = compiled.name(yaku, luck.names)
+    price = compiled.yakuman_price(-listed[1], situation.circumstances)
+    return yakuman_win(situation, compiled, listed, price)
+
+
+def yakuman_win(situation: WinSituation, compiled: Compiled, listed: Listed, price: Price) -> Win:
+    """A win by yakuman: ordinary yaku and dora are ignored (A47.2, M53), liability is not."""
+    rules = compiled.rules
+    return _win(situation, rules, listed[0], (None, 0, 0, 0), price, -listed[1])
+
+
+def _win(
+    situation: WinSituation,
+    rules: Ruleset,
+    yaku: tuple[tuple[str, int], ...],
+    han: tuple[int | None, int, int, int],
+    price: Price,
+    yakuman_count: int = 0,
+) -> Win:
+    deltas = win_deltas(
+        situation,
+        rules,
+        yaku,
+        price,
+        yakuman_count,
+        honba=situation.honba,
+        deposits=situation.deposits,
+    )
+    return Win(yaku, *han, yakuman_count, price, deltas, situation, rules)
+
+
+def with_renhou(situation: WinSituation, result: Win | NoWin, compiled: Compiled) -> Win | NoWin:
+    """Renhou as a mangan of its own: added to nothing, the higher of the two (`rules.md` 1.9)."""
+    if not may_be_renhou(situation.circumstances):
+        return result
+    renhou = compiled.renhou_price()
+    if isinstance(result, NoWin):
+        if result.reason != "no_yaku":
+            return result
+    elif result.han is None or result.price.rank + (result.han << 8) >= renhou.rank + (5 << 8):
+        return result
+    rules = compiled.rules
+    return _win(situation, rules, (("renhou", 5),), (5, 0, 0, 0), renhou)
