@@ -82,7 +82,8 @@ class DeviceEnd:
             window=message.window,
             max_frame=message.max_frame,
         )
-        same_boot = message.boot_id == self._identity.boot_id and message.event_no != 0
+        # A board without boot_id may have started anew unseen: its numbers mean nothing to the host (SPEC E-4).
+        same_boot = message.boot_id == self._identity.boot_id != 0 and message.event_no != 0
         self.events.link_up(message.event_no if same_boot else None)
         session.open(message.nonce, peer)
         self._heartbeat_at = now
@@ -90,6 +91,7 @@ class DeviceEnd:
         self._write_hello_ack(message.nonce, now)
         differs = peer.schema_hash != session.schema.hash and peer.minor == session.schema.minor
         session.items.append(LinkUp(peer, new_boot=False, schema_differs=differs))
+        self.poll(now)
 
     def _write_hello_ack(self, nonce: int, now: int) -> None:
         session = self._session

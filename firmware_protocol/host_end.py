@@ -90,7 +90,7 @@ class HostEnd:
             max_frame=session.max_frame,
             window=session.window,
             boot_id=boot if boot <= _U32 else 0,
-            event_no=self.ledger.accepted,
+            event_no=self.ledger.accepted if boot <= _U32 else 0,
         )
         session.write_link(hello, nonce)
 
@@ -135,6 +135,7 @@ class HostEnd:
         self.displays.link_up(now, new_boot=new_boot)
         differs = peer.schema_hash != session.schema.hash and peer.minor == session.schema.minor
         session.items.append(LinkUp(peer, new_boot, schema_differs=differs))
+        self.poll(now)
 
     def _begin_boot(self, ack: m.HelloAck) -> None:
         known = self.ledger.boot != 0

@@ -98,7 +98,7 @@ class Heartbeat(Message):
     boot_id: int = u32("as in HelloAck")
     event_no: int = u32("last event_no included in the digests")
     cmd_id: int = u32("last action included in the digests, 0 before the first")
-    state_digest: int = u16("CRC-16 of the packed DeviceState record")
+    state_digest: int = u16("CRC-16 of a SnapshotState behind its first two fields")
     display_digest: int = u16("CRC-16 of all desired states in force")
     status: int = u16("flags", values=v.Status)
     events_held: int = u8("events in the device's buffer")
@@ -160,7 +160,7 @@ class SnapshotRequest(Message):
 
 @message(0x23, Kind.BULK, TO_HOST)
 class SnapshotState(Message):
-    """Page 0: all that is not tiles. The body after `pages` is the DeviceState record of the state digest."""
+    """Page 0: all that is not tiles. What follows `pages` is what the state digest covers."""
 
     version: int = u32("event_no of the last event included")
     pages: int = u8("pages of this snapshot, this one included", lo=1)
