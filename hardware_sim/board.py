@@ -211,6 +211,10 @@ class Board:
                 return
             self.sent[message.SPEC.name] += 1
 
+    def print_raw(self, data: bytes) -> None:
+        """Octets that are no frame, on the same line."""
+        self._raw += data
+
     def log(self, level: LogLevel, text: str) -> None:
         """A line of the board's log."""
         self.reply(m.LogText(level, text))

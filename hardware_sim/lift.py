@@ -33,8 +33,7 @@ class Lift:
     rng: random.Random
     on_walls_up: Callable[[], None] = lambda: None
     """The platform has arrived: the tiles stand on the table."""
-    on_tiles_in: Callable[[], None] = lambda: None
-    """The lid closed over the hole: the tiles are in the machine."""
+    on_walls_rising: Callable[[], None] = lambda: None
     lid: int = Phase.DOWN
     walls: list[int] = field(default_factory=lambda: [int(Phase.READY)] * 4)
     locked: bool = False
@@ -96,6 +95,7 @@ class Lift:
         else:
             self._walls_to(Phase.RISING, cmd_id)
             self._travel("lift", LIFT_TRAVEL, cmd_id, done, self._walls_arrived)
+            self.on_walls_rising()
 
     def lower_walls(self, cmd_id: int, done: Done) -> None:
         """Take the platform down again (walls as they are go with it)."""
@@ -225,7 +225,6 @@ class Lift:
         self._lid_to(Phase.DOWN, cmd_id)
         if self.walls_up:
             # The hands of people have taken the tiles off the platform: it sinks and fetches the other set.
-            self.on_tiles_in()
             self._walls_to(Phase.DOWN, 0)
             self._walls_to(Phase.READY, 0)
 

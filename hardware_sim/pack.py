@@ -35,3 +35,11 @@ def build(
     order = tuple(loose[tile].pop() for tile in hand.wall)
     places = tuple(place_of(t, ring_start, hand.dealer) for t in range(len(order)))
     return Pack(set_index, tile_set.tiles, order, places)
+
+
+def with_foreign(pack: Pack, t: int, other: TileSet) -> Pack:
+    """The same pack, but for the tile drawn as t: it comes from the other set and looks the same."""
+    tile = pack.tiles[pack.order[t]]
+    stranger = next(tag for tag, engraved in other.tiles.items() if engraved == tile)
+    order = (*pack.order[:t], stranger, *pack.order[t + 1 :])
+    return Pack(pack.set_index, pack.tiles | {stranger: tile}, order, pack.places)

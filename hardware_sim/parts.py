@@ -13,13 +13,18 @@ from hardware_sim.clock import Agenda
 from hardware_sim.dice import Dice
 from hardware_sim.displays import Displays
 from hardware_sim.lift import Lift
-from hardware_sim.pack import Pack, build
+from hardware_sim.pack import Pack, build, with_foreign
 from hardware_sim.record import Hand
 from hardware_sim.sensors import Sensors
 from hardware_sim.sticks import Sticks
 from hardware_sim.tags import TileSet
 from hardware_sim.wall import LIVE_START, break_ring
 from hardware_sim.zones import Lying, Place, Tabletop
+
+MISSED = 123
+"""Draw index of the tile a short wall lacks: the lower tile of the last dead stack, which hardly any hand needs."""
+SOME_DEALT = 17
+LAST_LIVE = 120
 
 
 @dataclass
@@ -43,8 +48,12 @@ class Parts:
     presses: int = 0
     missing: list[int] = field(default_factory=lambda: [0, 0])
     """Tiles that each set is short of."""
-    swapped_in: list[tuple[int, int]] = field(default_factory=list)
-    """(draw index, tag) of foreign tiles that got into the next set."""
+    next_set: int = 0
+    """Index of the set that is lifted next."""
+    foreign_next: bool = False
+    """A tile of the other set is in the set that is lifted next."""
+    twin_next: bool = False
+    """Two tiles of the set that is lifted next answer with the same tag."""
     on_press: Callable[[int, int], None] = lambda _button, _seat: None
 
     def press(self, button: int, seat: int = TABLE, press: int = Press.PRESSED) -> None:
@@ -71,7 +80,15 @@ class Parts:
         auto = self.capabilities & Capability.AUTO_DEAL
         ring = 0 if auto else break_ring(sum(value))
         index = hand.number % 2
+        self.next_set = 1 - index
         self.pack = build(hand, index, self.sets[index], ring, self.rng)
+        self.sensors.twins.clear()
+        if self.twin_next:
+            self.twin_next = False
+            self.sensors.twins[self.pack.tag(LAST_LIVE)] = self.pack.tag(SOME_DEALT)
+        if self.foreign_next:
+            self.foreign_next = False
+            self.pack = with_foreign(self.pack, SOME_DEALT, self.sets[1 - index])
         return self.pack
 
     def walls_arrived(self) -> None:
@@ -80,13 +97,15 @@ class Parts:
         if pack is None or self.tabletop.occupied:
             return
         first = LIVE_START if self.capabilities & Capability.AUTO_DEAL else 0
+        short = self.missing[pack.set_index]
         standing = sorted(
-            (place.seat, place.slot, t) for t, place in enumerate(pack.places) if t >= first
+            (place.seat, place.slot, t)
+            for t, place in enumerate(pack.places)
+            if t >= first and not (short and t == MISSED)
         )
         self.tabletop.move(
             *((pack.tag(t), Lying(Place(ZoneKind.WALL, seat, slot))) for seat, slot, t in standing)
         )
-        short = self.missing[pack.set_index]
         if short and self.capabilities & Capability.TILE_COUNT:
             self.board.emit(
                 m.TileCountFault(pack.set_index, len(pack.order), len(pack.order) - short)

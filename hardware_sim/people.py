@@ -17,7 +17,7 @@ from hardware_sim.errors import RecordError
 from hardware_sim.pack import Pack
 from hardware_sim.parts import Parts
 from hardware_sim.record import Hand, Step
-from hardware_sim.wall import INDICATORS, LIVE_START, RINSHAN, URA, deal_packets
+from hardware_sim.wall import INDICATORS, LAST_LIVE, LIVE_START, RINSHAN, URA, deal_packets
 from hardware_sim.zones import MELD_SLOTS, Lying, Place
 
 PRESS_AGAIN = 5.0
@@ -69,6 +69,8 @@ class People:
         self._rng = rng
         self._tell_out = tell
         self._operator = operator
+        self._interruptions: list[Activity] = []
+        self._dealt = False
         self._asked = 0
         self._answered = 0
         self.begun = False
@@ -95,6 +97,17 @@ class People:
         """The host has accepted what the operator entered."""
         self._answered = min(self._answered + 1, self._asked)
 
+    def interrupt(self, activity: Activity) -> None:
+        """Before the next move of the record somebody does this first."""
+        self._interruptions.append(activity)
+
+    def next_live(self, ahead: int = 0) -> int | None:
+        """Tag of the tile that is drawn next (or some tiles later), None when no hand is played."""
+        t = self._live + ahead
+        if self._pack is None or t > LAST_LIVE or not self._dealt:
+            return None
+        return self._pack.tag(t)
+
     @property
     def pack(self) -> Pack | None:
         """The set on the table and how it is stacked, while a hand is played."""
@@ -107,10 +120,17 @@ class People:
             yield from self._start(hand)
             yield from self._deal(hand)
             for step in hand.steps:
+                yield from self._interrupted()
                 yield from self._do(step)
+            yield from self._interrupted()
             yield from self._finish(hand)
         self.over = True
         self._tell("over", hands[-1].number)
+
+    def _interrupted(self) -> Activity:
+        while self._interruptions:
+            yield from self._interruptions.pop(0)
+            yield from self._told()
 
     # ------------------------------------------------------------------ before the play
 
@@ -167,6 +187,7 @@ class People:
         yield from self._busy("turn")
         self._turn_indicator()
         yield from self._told()
+        self._dealt = True
         self._tell("dealt", hand.number)
 
     def _roll(self, hand: Hand) -> Activity:
@@ -343,7 +364,7 @@ class People:
         parts.press(Button.UP_DOWN, hand.dealer)
         yield from self._lid(Phase.DOWN)
         yield from self._told()
-        self._pack = None
+        self._pack, self._dealt = None, False
         self.hands_done += 1
         self._tell("settled", hand.number)
 

@@ -13,10 +13,10 @@ import json
 import lzma
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, cast
 
 from hardware_sim.errors import RecordError
 from hardware_sim.tags import KINDS, full_set, split_tiles
@@ -120,8 +120,7 @@ def find(where: str) -> dict[str, Any]:
 
 
 def _objects(path: Path) -> Iterator[str]:
-    opened: dict[str, Callable[[Path], IO[bytes]]] = {".xz": lzma.open, ".gz": gzip.open}
-    with opened.get(path.suffix, lambda p: p.open("rb"))(path) as stream:
+    with _open(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8")
         if path.suffix == ".json":
             yield text.read()
@@ -129,6 +128,14 @@ def _objects(path: Path) -> Iterator[str]:
         for line in text:
             if line.strip():
                 yield line
+
+
+def _open(path: Path) -> IO[bytes]:
+    if path.suffix == ".xz":
+        return cast("IO[bytes]", lzma.open(path))
+    if path.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(path))
+    return path.open("rb")
 
 
 def parse(game: dict[str, Any], seed: int = 0) -> Game:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hardware_sim import record
+from hardware_sim.faults.play import Faults
 from hardware_sim.people import Progress
 from hardware_sim.pty_port import PtyPort
 from hardware_sim.table import Options, SimTable
@@ -56,7 +57,8 @@ class RunningTable:
         self.config = config
         game = record.load(config.record, config.options.seed) if config.record else None
         self._origin = _micros()
-        self.table = SimTable(config.options, game, config.on_event)
+        faults = Faults.load(config.faults) if config.faults else None
+        self.table = SimTable(config.options, game, config.on_event, faults)
         if config.tiles_toml is not None:
             self.table.write_tiles_toml(config.tiles_toml)
         self.port: PtyPort | None = PtyPort(config.link)
@@ -176,6 +178,11 @@ class RunningTable:
 
     def _write(self, loop: asyncio.AbstractEventLoop) -> None:
         data = self.table.data_to_send(self._now())
+        if self.table.line.plugged != (self.port is not None):
+            if self.port is None:
+                self._open(loop)
+            else:
+                self._unplug()
         if self.port is None or not (data or self.port.pending):
             return
         all_written = self.port.write(data)

@@ -80,6 +80,8 @@ class Sensors:
     """Zone octet → tiles that will come unseen (a fault script's missed reads)."""
     tags: tuple[int, ...] = ()
     """Tags a ghost may carry."""
+    twins: dict[int, int] = field(default_factory=dict)
+    """Tag → the tag it answers with (two tiles with the same tag)."""
     seen: dict[int, dict[int, Seen]] = field(default_factory=dict)
     """Zone octet → tag → what is believed."""
 
@@ -114,6 +116,7 @@ class Sensors:
             return []
         if self.quality.misses and self.rng.random() < self.quality.misses:
             return []
+        tag = self.twins.get(tag, tag)
         flags = self._flags(lying)
         found = [self._appear(octet, tag, slot, flags)]
         if self.quality.repeats and self.rng.random() < self.quality.repeats:
@@ -127,6 +130,7 @@ class Sensors:
 
     def _went(self, tag: int, lying: Lying) -> list[tuple[int, m.TileSight]]:
         octet = zone(lying.place.kind, lying.place.seat)
+        tag = self.twins.get(tag, tag)
         found = []
         for where in [octet, *(z for z, tags in self.seen.items() if tag in tags and z != octet)]:
             believed = self.seen.get(where, {})
@@ -172,6 +176,12 @@ class Sensors:
     def also_in(self, octet: int, tag: int) -> None:
         """A tile is seen in a zone where it does not lie, until it moves."""
         self.report([self._appear(octet, tag, 255, 0, weak=True)])
+
+    def forget(self, octet: int, tags: list[int]) -> None:
+        """Tags that were only seen by mistake are seen no more."""
+        believed = self.seen.get(octet, {})
+        gone = [tag for tag in tags if tag in believed]
+        self.report([(octet, m.TileSight(believed.pop(tag).slot, 0, 0, tag)) for tag in gone])
 
     def recover(self, octet: int) -> None:
         """A stuck antenna works again: what it missed is reported now."""

@@ -19,6 +19,7 @@ from firmware_protocol.vocabulary import (
     LEVEL_BASIC,
     LEVEL_SCORE,
     LEVEL_TILES,
+    Button,
     Capability,
     ResetCause,
 )
@@ -28,7 +29,9 @@ from hardware_sim.clock import Agenda
 from hardware_sim.dice import Dice
 from hardware_sim.displays import Displays
 from hardware_sim.errors import OptionError
+from hardware_sim.faults.play import Faults
 from hardware_sim.lift import Lift
+from hardware_sim.line import Line
 from hardware_sim.parts import Parts
 from hardware_sim.people import People, Progress
 from hardware_sim.record import Game
@@ -93,12 +96,15 @@ class SimTable:
         options: Options,
         game: Game | None = None,
         on_event: Callable[[Progress], None] | None = None,
+        faults: Faults | None = None,
     ) -> None:
         self.options = options
+        self.faults = faults or Faults([])
         self.game = game
         self.on_event = on_event
         has, seed, pace = options.has, options.seed, options.pace
         self.agenda = Agenda()
+        self.line = Line(random.Random(f"line/{seed}"))
         self.board = Board(
             self.agenda, options.firmware, has, seed=seed, state=lambda: self.parts.state(),
             tiles=lambda: self.parts.sensors.snapshot(), act=self._act, host_gone=self._host_gone,
@@ -115,6 +121,7 @@ class SimTable:
             self.board, sets, random.Random(f"tiles/{seed}"),
         )  # fmt: skip
         lift.on_walls_up = self.parts.walls_arrived
+        lift.on_walls_rising = lambda: self._moment("rising")
         self.people = People(
             self.parts, pace=pace, rng=random.Random(f"people/{seed}"), tell=self._tell,
             operator=options.operator,
@@ -123,18 +130,22 @@ class SimTable:
             self.agenda.start("people", self.people.play(game.hands))
         if not options.hold:
             self.people.begin()
+        self.parts.on_press = self._pressed
+        self.faults.begin(self)
 
     # ------------------------------------------------------------------ octets and time
 
     def receive(self, data: bytes, now: int) -> None:
         """Octets that the host wrote."""
         self.agenda.run(now)
-        self.board.receive(data)
+        self._arrive(data, now)
         self.advance(now)
 
     def advance(self, now: int) -> None:
         """Let time pass: motors turn, people act, the board's timers run."""
         self.agenda.run(now)
+        if self.line.to_table.held:
+            self._arrive(b"", now)
         self.board.advance()
         # What came in or ran out may be what somebody waited for.
         self.agenda.run(now)
@@ -142,13 +153,18 @@ class SimTable:
     def data_to_send(self, now: int) -> bytes:
         """Octets for the host."""
         self.agenda.run(now)
-        return self.board.data_to_send()
+        return self.line.carry(self.line.to_host, self.board.data_to_send(), now)
+
+    def _arrive(self, data: bytes, now: int) -> None:
+        arrived = self.line.carry(self.line.to_table, data, now)
+        if arrived:
+            self.board.receive(arrived)
 
     @property
     def next_deadline(self) -> int | None:
         """When `advance` wants to be called (µs); None: only after octets came."""
-        times = [t for t in (self.agenda.next_due, self.board.next_deadline) if t is not None]
-        return min(times, default=None)
+        times = (self.agenda.next_due, self.board.next_deadline, self.line.next_due)
+        return min((t for t in times if t is not None), default=None)
 
     # ------------------------------------------------------------------ from outside
 
@@ -193,6 +209,7 @@ class SimTable:
             "executed_twice": self.board.executed_twice,
             "boots": self.board.boots,
             "events_lost": self.board.events_lost,
+            "faults": [text for _, text in self.faults.done],
             "unmet": list(self.people.unmet),
             "pressed_again": self.people.pressed_again,
             "link": self.board.link.stats.as_dict(),
@@ -208,6 +225,15 @@ class SimTable:
     def _host_gone(self) -> None:
         self.parts.lift.stop()
 
+    def _pressed(self, button: int, seat: int) -> None:
+        if button == Button.START:
+            self._moment("start_pressed", seat)
+
+    def _moment(self, kind: str, seat: int = -1) -> None:
+        if self.people.hand is not None:
+            self.faults.notice(self, kind, self.people.hand.number, seat)
+
     def _tell(self, progress: Progress) -> None:
+        self.faults.notice(self, progress.kind, progress.hand, progress.seat)
         if self.on_event is not None:
             self.on_event(progress)

@@ -12,7 +12,8 @@ STACKS = 17
 TILES = 136
 LIVE_START = 52
 """First draw index after the deal: the dealer's fourteenth tile."""
-DEAD_START = 122
+LAST_LIVE = 121
+"""The last tile drawn when nobody declares a kan."""
 RINSHAN = (134, 135, 132, 133)
 """Draw index of the first to fourth replacement tile (1.15.3)."""
 INDICATORS = (130, 128, 126, 124, 122)
