@@ -16,7 +16,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar, cast
 
-SUITS: Final = "mps"
+from tablectl.engine.tiles import BY_NAME, NAMES
 
 
 class Visibility(enum.Enum):
@@ -58,25 +58,18 @@ class VocabularyError(ValueError):
 
 def tile_text(tile: int) -> str:
     """Two characters of a tile: 4 → `5m`, 34 → `0m`, 33 → `7z`."""
-    return _TILE_TEXT[tile]
+    return NAMES[tile]
 
 
 def tile_of(text: str) -> int:
     """The tile two characters name; `VocabularyError` for anything else."""
     try:
-        return _TILE_OF[text]
+        return BY_NAME[text]
     except (KeyError, TypeError):
         raise VocabularyError(
             "unknown_tile", text, "write 1m-9m 1p-9p 1s-9s 1z-7z 0m 0p 0s"
         ) from None
 
-
-_TILE_TEXT: Final = tuple(
-    [f"{n}{s}" for s in SUITS for n in range(1, 10)]
-    + [f"{n}z" for n in range(1, 8)]
-    + [f"0{s}" for s in SUITS]
-)
-_TILE_OF: Final = {text: tile for tile, text in enumerate(_TILE_TEXT)}
 
 Encoder = Callable[[Any], Any]
 Decoder = Callable[[Any, str], Any]
@@ -273,7 +266,7 @@ def _one_of(values: tuple[Any, ...]) -> Decoder:
 
 def _decode_tile(value: Any, where: str) -> int:
     try:
-        return _TILE_OF[value]
+        return BY_NAME[value]
     except (KeyError, TypeError):
         raise VocabularyError(
             "unknown_tile", value, f"{where}: write 1m-9m 1p-9p 1s-9s 1z-7z 0m 0p 0s"

@@ -26,13 +26,17 @@ class Command(Record):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a command changes nothing: stable `code`, what happened, what to do, the article."""
+    """Why a command changes nothing: stable `code`, what happened, what to do, the article.
+
+    `row` names the infraction (rules 2.3) it would be if somebody did it all the same: `Report` it then.
+    """
 
     code: str
     message: str
     hint: str = ""
     article: str = ""
     value: object = None
+    row: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """JSON object for an answer; `value` as text."""
@@ -42,6 +46,7 @@ class Refusal:
             "hint": self.hint,
             "article": self.article,
             "value": None if self.value is None else str(self.value),
+            "row": self.row,
         }
 
 
@@ -61,6 +66,8 @@ class StartGame(Command):
     """None: the dice decide (`seat_draw`, then `SeatThrow` commands)."""
     seat_draw: Public[bool] = False
     """Draw seats with tiles and dice before the first dealer is thrown."""
+    shuffler: Public[int] = 0
+    """The place of whoever shuffles the row of wind tiles."""
     knowledge: Public[Knowledge] = "tiles"
     auto_deal: Public[bool] = False
     scores: Public[Four | None] = None
@@ -253,6 +260,8 @@ class DeclareRiichi(Command):
 
     type: ClassVar[str] = "declare_riichi"
     seat: Public[int]
+    double: Public[bool] = False
+    """Double riichi, where the engine does not see the turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +391,8 @@ class Settle(Command):
     """The result stands: pay, and name the next dealer."""
 
     type: ClassVar[str] = "settle"
+    stop: Public[bool] = False
+    """The dealer of the last hand ends the game, where the ruleset lets him choose (agari-yame)."""
 
 
 # ---- the referee --------------------------------------------------------------------------------------
@@ -394,6 +405,10 @@ class Report(Command):
     type: ClassVar[str] = "report"
     row: Public[str]
     seat: Public[int | None] = None
+    circumstances: Public[tuple[str, ...]] = ()
+    """What the referee saw that decides between two classes: `not_undone`, `with_win`, `unplayable`, …"""
+    tiles: Public[int] = 0
+    """How many tiles were exposed."""
     detail: Public[str] = ""
 
 
@@ -417,6 +432,10 @@ class Sanction(Command):
     seat: Public[int]
     sanction: Public[SanctionClass | None] = None
     row: Public[str] = ""
+    circumstances: Public[tuple[str, ...]] = ()
+    tiles: Public[int] = 0
+    amount: Public[int | None] = None
+    """Placement points in 1/1000 pt taken away, where the class leaves them to the referee."""
     note: Public[str] = ""
 
 

@@ -78,6 +78,8 @@ class GameStarted(Event):
     first_dealer: Public[int | None]
     """None while seats or first dealer are still to be drawn."""
     seat_draw: Public[bool]
+    shuffler: Public[int] = 0
+    """Who shuffles the row of wind tiles (1.14.2)."""
     round_wind: Public[int] = 0
     hand_number: Public[int] = 1
     honba: Public[int] = 0
@@ -138,10 +140,10 @@ class GameResumed(Event):
 
 @dataclass(frozen=True, slots=True)
 class TimeCalled(Event):
-    """The time limit has passed: the hand in progress is the last (`last_hand`)."""
+    """The time limit has passed; `hands_to_play` hands remain, the one in progress among them."""
 
     type: ClassVar[str] = "time_called"
-    last_hand: Public[bool]
+    hands_to_play: Public[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +315,8 @@ class Called(Event):
     from_seat: Public[int]
     tile: Public[Tile]
     hand_tiles: Public[Hand]
+    forbidden: Public[tuple[Tile, ...]] = ()
+    """Kinds the caller must not discard now (kuikae)."""
     pao: Public[str] = ""
     """The yakuman whose liability this call puts on `from_seat`, or empty."""
 
@@ -458,7 +462,7 @@ class HandEnded(Event):
 class Found(Event):
     """The engine saw what looks like an infraction: a finding for the referee, not a verdict.
 
-    `row` is the row of rules 2.3 (`P14`), `secret` holds it back from everybody until the hand ends.
+    `row` is the row of rules 2.3 (`P14`); a `secret` one is shown to nobody until the hand ends.
     """
 
     type: ClassVar[str] = "found"
@@ -474,13 +478,13 @@ class Found(Event):
 
 @dataclass(frozen=True, slots=True)
 class FindingDisclosed(Event):
-    """A secret finding may now be known: the hand is over."""
+    """A secret finding may now be told to the referee: the hand is over."""
 
     type: ClassVar[str] = "finding_disclosed"
-    finding: Public[int]
-    row: Public[str]
-    seat: Public[int | None]
-    proposed: Public[SanctionClass]
+    finding: Referee[int]
+    row: Referee[str]
+    seat: Referee[int | None]
+    proposed: Referee[SanctionClass]
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,8 +492,8 @@ class FindingSettled(Event):
     """The referee's word on a finding."""
 
     type: ClassVar[str] = "finding_settled"
-    finding: Public[int]
-    upheld: Public[bool]
+    finding: Referee[int]
+    upheld: Referee[bool]
     note: Referee[str] = ""
 
 
@@ -510,7 +514,7 @@ class Sanctioned(Event):
     stops_win: Public[bool]
     warnings: Public[int]
     """The seat's warnings of this game after this one."""
-    finding: Public[int | None] = None
+    finding: Referee[int | None] = None
     note: Referee[str] = ""
 
 

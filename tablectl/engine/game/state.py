@@ -195,6 +195,8 @@ class Finding:
     certainty: str
     secret: bool
     detail: str
+    hand: int
+    """Number of hands ended before it: which hand it belongs to."""
     upheld: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -295,8 +297,8 @@ class GameState:
     """1–4 within the round."""
     hands_ended: int = 0
     """Hands ended, aborted and voided ones included."""
-    last_hand: bool = False
-    """Time was called: the hand in progress (or the next) is the last."""
+    hands_to_play: int = 0
+    """Time was called: so many hands remain, the one in progress among them; 0 = no limit."""
     replay: bool = False
     """The next hand is the last one again."""
     final: FinalResult | None = None
@@ -376,7 +378,7 @@ class GameState:
             "round_wind": self.round_wind,
             "hand_number": self.hand_number,
             "hands_ended": self.hands_ended,
-            "last_hand": self.last_hand,
+            "hands_to_play": self.hands_to_play,
             "replay": self.replay,
             "final": None if self.final is None else self.final.to_json(),
             "placement": list(self.placement),

@@ -29,7 +29,7 @@ def snapshot(state: GameState, viewer: Viewer = "public") -> dict[str, Any]:
         "dealer": state.dealer,
         "first_dealer": state.first_dealer,
         "scores": list(state.scores),
-        "last_hand": state.last_hand,
+        "last_hand": state.hands_to_play == 1,
         "hands_ended": state.hands_ended,
         "dice": None if state.dice is None else list(state.dice),
         "wall": None

@@ -1,0 +1,161 @@
+"""What a hand is worth knowing: waits, tenpai, furiten, kuikae, the kan after riichi.
+
+Everything here answers from known tiles; where a hand has unknown tiles the answer is None or the
+lenient one, and the caller says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from tablectl.engine.game.events import Hand
+from tablectl.engine.game.state import Meld, Seat
+from tablectl.engine.rules.model import Ruleset
+from tablectl.engine.scoring.melds import Meld as ScoringMeld
+from tablectl.engine.scoring.melds import meld
+from tablectl.engine.scoring.suits import key_of
+from tablectl.engine.scoring.waits import live_waits
+from tablectl.engine.scoring.waits import waits as shape_waits
+from tablectl.engine.tiles import KIND, YAOCHU, is_run
+
+ALL_YAOCHU = frozenset(YAOCHU)
+_CACHED_HANDS = 1 << 15
+
+
+@lru_cache(maxsize=_CACHED_HANDS)
+def _waits_of(hand: Hand) -> int:
+    return shape_waits(key_of(hand))
+
+
+@lru_cache(maxsize=1 << 12)
+def scoring_melds(melds: tuple[Meld, ...]) -> tuple[ScoringMeld, ...]:
+    """The melds as scoring takes them."""
+    return tuple(meld(one.kind, one.tiles) for one in melds)
+
+
+def waits(seat: Seat) -> int | None:
+    """Kinds that complete the concealed tiles, as a bit mask; None while a tile is unknown or 14 are held."""
+    if seat.unknown or len(seat.hand) % 3 != 1:
+        return None
+    found: int | None = seat.waits_cache
+    if found is None:
+        found = seat.waits_cache = _waits_of(seat.hand)
+    return found
+
+
+def completes(seat: Seat, tile: int, *, tsumo: bool) -> bool:
+    """Whether `tile` (held already, for a tsumo) completes the known hand to a winning shape."""
+    hand = seat.hand
+    if tsumo:
+        place = hand.index(tile)
+        mask = _waits_of(hand[:place] + hand[place + 1 :])
+    else:
+        mask = waits(seat) or 0
+    return bool(mask >> KIND[tile] & 1)
+
+
+def tenpai(rules: Ruleset, seat: Seat) -> bool | None:
+    """Whether the hand counts as tenpai (1.13); None while a tile is unknown. A drawn tile counts as absent."""
+    if seat.unknown:
+        return None
+    hand = seat.hand
+    if len(hand) % 3 != 1:
+        return None
+    if not waits(seat):
+        return False
+    return is_tenpai(rules, hand, seat.melds)
+
+
+def is_tenpai(rules: Ruleset, hand: Hand, melds: tuple[Meld, ...]) -> bool:
+    """Whether 3n+1 known tiles with these melds are tenpai under the ruleset."""
+    if not _waits_of(tuple(sorted(hand))):
+        return False
+    return bool(live_waits(key_of(hand), scoring_melds(melds), rules.tenpai_exhausted_rule))
+
+
+def tenpai_discards(rules: Ruleset, seat: Seat) -> frozenset[int]:
+    """Kinds whose discard leaves a hand of 3n+2 known tiles tenpai."""
+    return _tenpai_discards(rules.tenpai_exhausted_rule, seat.hand, seat.melds)
+
+
+@lru_cache(maxsize=1 << 12)
+def _tenpai_discards(rule: str, hand: Hand, melds: tuple[Meld, ...]) -> frozenset[int]:
+    found = set()
+    for place, tile in enumerate(hand):
+        if KIND[tile] in found:
+            continue
+        rest = hand[:place] + hand[place + 1 :]
+        if _waits_of(rest) and live_waits(key_of(rest), scoring_melds(melds), rule):  # type: ignore[arg-type] # a rule value
+            found.add(KIND[tile])
+    return frozenset(found)
+
+
+# ---- furiten ----------------------------------------------------------------------------------------
+
+
+def river_mask(seat: Seat) -> int:
+    """Kinds in the own river, called-away tiles included (row 102); a kakan tile is no discard."""
+    mask = 0
+    for tile in seat.river:
+        if tile.tile is not None:
+            mask |= 1 << KIND[tile.tile]
+    return mask
+
+
+def furiten(seat: Seat) -> bool:
+    """No ron: a wait lies in the own river, or a completing tile was let pass (rows 102–109)."""
+    if seat.missed:
+        return True
+    mask = waits(seat)
+    return bool(mask and mask & river_mask(seat))
+
+
+def furiten_after(seat: Seat, kind: int) -> bool:
+    """Whether riichi with a discard of `kind` would be in furiten."""
+    place = next(i for i, tile in enumerate(seat.hand) if KIND[tile] == kind)
+    mask = _waits_of(seat.hand[:place] + seat.hand[place + 1 :])
+    return bool(mask & (river_mask(seat) | 1 << kind))
+
+
+def robs_ankan(seat: Seat, kind: int) -> bool:
+    """Whether `kind` completes kokushi: the one hand that robs an ankan, where the ruleset lets it."""
+    if seat.melds or kind not in ALL_YAOCHU or seat.unknown:
+        return False
+    kinds = {KIND[tile] for tile in seat.hand}
+    return kinds <= ALL_YAOCHU and kinds | {kind} == ALL_YAOCHU
+
+
+def nine_kinds(hand: Iterable[int]) -> int:
+    """How many kinds of terminals and honours a hand holds (kyuushu kyuuhai)."""
+    return len({KIND[tile] for tile in hand} & ALL_YAOCHU)
+
+
+# ---- after a call, after riichi -----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 12)
+def _kuikae(rule: str, kind: str, tile: int, hand_tiles: Hand) -> tuple[int, ...]:
+    called = KIND[tile]
+    if rule == "allowed":
+        return ()
+    if rule == "same_tile" or kind == "pon":
+        return (called,)
+    one, other = (KIND[t] for t in hand_tiles)
+    return tuple(k for k in range(34) if is_run((one, other, k)) or k == called)
+
+
+def kuikae(rules: Ruleset, kind: str, tile: int, hand_tiles: Hand) -> tuple[int, ...]:
+    """Kinds that must not be discarded right after a call (row 48)."""
+    return _kuikae(rules.kuikae, kind, tile, hand_tiles)
+
+
+def ankan_keeps(rules: Ruleset, seat: Seat, drawn: int) -> bool:
+    """Whether an ankan of the drawn tile keeps what the ruleset wants kept after riichi (row 83)."""
+    kind = KIND[drawn]
+    place = seat.hand.index(drawn)
+    before = seat.hand[:place] + seat.hand[place + 1 :]
+    after = tuple(tile for tile in before if KIND[tile] != kind)
+    if len(before) - len(after) != 3:
+        return False
+    return _waits_of(before) == _waits_of(after)
