@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 import random
 import socket
@@ -9,11 +11,13 @@ import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 import aiomqtt
-from aiomqtt.exceptions import MqttConnectError
+import paho.mqtt.client as paho
+from aiomqtt.exceptions import MqttCodeError, MqttConnectError
+from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -103,7 +107,7 @@ class Broker:
         will: aiomqtt.Will | None = None,
         *,
         lasting: bool = False,
-    ) -> aiomqtt.Client:
+    ) -> Connection:
         """A client for exactly one connection: re-entering one doubles the message in flight.
 
         `lasting`: the session outlives the connection for a minute (MQTT 5), so that a will delay works.
@@ -114,7 +118,7 @@ class Broker:
             properties = mqtt_properties(
                 PacketTypes.CONNECT, SessionExpiryInterval=SESSION_EXPIRY_S
             )
-        client = aiomqtt.Client(
+        client = Connection(
             self.host,
             self.port,
             username=self.username,
@@ -123,7 +127,7 @@ class Broker:
             identifier=identifier,
             protocol=aiomqtt.ProtocolVersion.V5 if five else aiomqtt.ProtocolVersion.V311,
             clean_session=None if five else True,
-            clean_start=not lasting,
+            clean_start=(not lasting) if five else MQTT_CLEAN_START_FIRST_ONLY,
             properties=properties,
             will=will,
             keepalive=self.keepalive_s,
@@ -191,9 +195,9 @@ def next_protocol(
         return "3.1.1"
     if isinstance(error, MqttConnectError):
         return tried
-    silent = "timed out" in str(error)
-    if tried == "5":
-        return "3.1.1" if silent else "5"
+    refused_to_listen = isinstance(error, OSError) or "refused" in str(error)
+    if tried == "5" and not refused_to_listen:
+        return "3.1.1"
     return "5"
 
 
@@ -203,6 +207,53 @@ def backoff(rng: random.Random) -> Iterator[float]:
     while True:
         yield wait * rng.uniform(0.5, 1.0)
         wait = min(wait * 2, BACKOFF_LAST_S)
+
+
+class Connection(aiomqtt.Client):
+    """aiomqtt, with what it leaves open at the edges of a connection closed (seen in 2.5)."""
+
+    async def __aenter__(self) -> Self:
+        try:
+            return await super().__aenter__()
+        except BaseException:
+            # A failed try keeps its socket and its reader until the keepalive runs out.
+            self._client.disconnect()
+            raise
+
+    async def lost(self) -> None:
+        """Wait for the end of the connection and raise why; publishes alone do not notice it."""
+        await asyncio.wait([self._disconnected])
+        raise aiomqtt.MqttError("the broker hung up") from self._disconnected.exception()
+
+    def _on_disconnect(
+        self,
+        client: paho.Client,
+        userdata: Any,
+        flags: paho.DisconnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None = None,
+    ) -> None:
+        # A peer that hangs up before CONNACK is not noticed until the whole timeout has passed.
+        if not self._connected.done():
+            self._connected.set_exception(MqttCodeError(reason_code, "closed before CONNACK"))
+            self._connected.exception()  # told here, even if nobody waits any more
+            return
+        super()._on_disconnect(client, userdata, flags, reason_code, properties)
+
+    def _on_socket_register_write(self, client: paho.Client, userdata: Any, sock: Any) -> None:
+        # The descriptor is looked up when the callback runs: by then it may be closed, or another's.
+        def write() -> None:
+            try:
+                client.loop_write()
+            except Exception as error:  # noqa: BLE001  # whatever it was, this connection is over
+                if not self._disconnected.done():
+                    self._disconnected.set_exception(error)
+
+        def register() -> None:
+            with contextlib.suppress(OSError, ValueError):
+                self._loop.add_writer(sock.fileno(), write)
+
+        self._loop.call_soon_threadsafe(register)
 
 
 _PAHO_LOGGER: Final = logging.getLogger("tablectl.bus.paho")

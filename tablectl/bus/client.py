@@ -12,7 +12,7 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -25,6 +25,7 @@ from tablectl.bus.answers import Desk
 from tablectl.bus.broker import Broker, Protocol
 from tablectl.bus.payloads import SCALARS, BridgeState, SeenBridgeState, StateSnapshot
 from tablectl.bus.source import TableSource
+from tablectl.bus.tasks import end, first_of
 from tablectl.bus.topics import SEATS, Topics
 from tablectl.mirror.submit import Submit
 
@@ -92,6 +93,8 @@ class TableBus:
         self._stopping = asyncio.Event()
         self._sent: dict[str, bytes] = {}
         """What the broker retains for us, as far as this connection knows."""
+        self._spoke = False
+        """Whether this process has said its birth on any connection yet."""
         self._logged_at = 0.0
 
     def wake(self) -> None:
@@ -145,7 +148,7 @@ class TableBus:
                     self._protocol = brokers.next_protocol(
                         self._broker, self._protocol, error, self._proven
                     )
-            await self._rest(0.0 if was_online and attempts <= 1 else next(waits))
+            await self._rest(next(waits))
         self._set(BusStatus("stopped", "the daemon stopped"))
 
     # ---- one connection ---------------------------------------------------------------------------
@@ -165,10 +168,11 @@ class TableBus:
         async with contextlib.AsyncExitStack() as stack:
             await self._unless_stopping(stack.enter_async_context(client))
             self._sent = {}
+            await first_of(self._look(client, protocol), client.lost(), self._until_stopping())
             # The reader ends when the connection does, and that cancels every publish in flight: alone
             # they would wait their whole timeout for an acknowledgement that cannot come.
             try:
-                await self._together(
+                await first_of(
                     self._read(client),
                     self._work(client, protocol),
                     self._desk.answer(client, protocol),
@@ -185,8 +189,8 @@ class TableBus:
                 raise
 
     async def _work(self, client: aiomqtt.Client, protocol: Protocol) -> None:
-        await self._subscribe(client, protocol)
         await self._birth(client)
+        self._spoke = True
         await self._flush_retained(client)
         self._proven = protocol
         if self.status.attempts:
@@ -199,20 +203,27 @@ class TableBus:
         self._set(BusStatus("online", "", protocol))
         self._logged_at = 0.0
         self._events_due.set()
-        await self._together(
+        await first_of(
             self._pump_events(client),
             self._pump_snapshots(client),
             self._pump_health(client, protocol),
         )
 
-    async def _subscribe(self, client: aiomqtt.Client, protocol: Protocol) -> None:
+    async def _look(self, client: aiomqtt.Client, protocol: Protocol) -> None:
+        """Subscribe, and see who spoke last for this table before saying anything ourselves.
+
+        What is retained on the first subscription is delivered before the second is acknowledged.
+        """
+        await client.subscribe(self.topics.bridge_state, qos=1)
         if protocol == "5":
             # Retain-as-published: a retained request is told from a live one even when it is new.
             options = SubscribeOptions(qos=1, retainAsPublished=True)
             await client.subscribe(self.topics.request_filter, options=options)
         else:
             await client.subscribe(self.topics.request_filter, qos=1)
-        await client.subscribe(self.topics.bridge_state, qos=1)
+        messages = client.messages
+        while len(messages):
+            self._take(await anext(messages))
 
     async def _birth(self, client: aiomqtt.Client) -> None:
         birth = BridgeState(
@@ -272,28 +283,38 @@ class TableBus:
 
     async def _read(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
-            topic = str(message.topic)
-            if topic == self.topics.bridge_state:
-                if self._is_stale_farewell(message):
-                    await self._birth(client)
-            elif (name := self.topics.request_name(topic)) is not None:
-                self._desk.take(name, message)
+            if self._take(message):
+                await self._birth(client)
 
-    def _is_stale_farewell(self, message: aiomqtt.Message) -> bool:
-        """True when somebody said `offline` for us; `SupersededError` when another daemon is alive."""
+    def _take(self, message: aiomqtt.Message) -> bool:
+        """One message; True when the birth must be said again. May raise `SupersededError`."""
+        topic = str(message.topic)
+        if topic == self.topics.bridge_state:
+            return self._was_contradicted(message)
+        name = self.topics.request_name(topic)
+        if name is not None:
+            self._desk.take(name, message)
+        return False
+
+    def _was_contradicted(self, message: aiomqtt.Message) -> bool:
+        """True when `bridge/state` no longer says that we are here: a stale will, somebody's slip.
+
+        Another living daemon wins: the higher epoch of the same journal, else whoever came later. A
+        retained `online` of a stranger is only a leftover, unless we had spoken before it.
+        """
         try:
             seen = SeenBridgeState.model_validate_json(message.payload or b"")
         except ValidationError:
-            return False
+            return not message.retain
         if seen.instance == self._instance:
             return seen.state == "offline" and not message.retain
-        same_stream = seen.stream in (None, self._source.stream)
-        if same_stream and seen.epoch > self._source.epoch:
+        same_journal = seen.stream in (None, self._source.stream)
+        if same_journal and seen.epoch > self._source.epoch:
             raise SupersededError(
                 f"a daemon with a higher epoch ({seen.epoch} > {self._source.epoch}) speaks for this table"
             )
-        living = seen.state == "online" and not message.retain
-        if living and (not same_stream or seen.epoch == self._source.epoch):
+        came_later = seen.state == "online" and (self._spoke or not message.retain)
+        if came_later and not (same_journal and seen.epoch < self._source.epoch):
             raise SupersededError("another daemon with a journal of its own speaks for this table")
         return not message.retain
 
@@ -313,22 +334,7 @@ class TableBus:
                 raise _FarewellError
             entering.result()
         finally:
-            stopping.cancel()
-            entering.cancel()
-            await asyncio.gather(entering, stopping, return_exceptions=True)
-
-    async def _together(self, *parts: Coroutine[Any, Any, None]) -> None:
-        """Run parts side by side until the first ends or fails; the others are cancelled."""
-        tasks = [asyncio.ensure_future(part) for part in parts]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:  # the reader first: it knows why the connection ended
-                if task in done:
-                    task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end([entering, stopping])
 
     async def _rest(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
