@@ -9,6 +9,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import select
 import struct
 import termios
 import tty
@@ -25,8 +26,10 @@ CHUNK = 4096
 class PtyPort:
     """One pty: `path` for the host, `read`/`write` for the board."""
 
-    def __init__(self, link: Path | None = None) -> None:
+    def __init__(self, link: Path | None = None, *, held: bool = True) -> None:
         self.link = link
+        self.held = held
+        """We keep the host's side open; if not, `host_present` tells when a host opens and closes it."""
         self.fd, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self.fd, False)
@@ -34,6 +37,9 @@ class PtyPort:
         self.pending = bytearray()
         """Octets that the pty has not taken yet."""
         self.dropped = 0
+        if not held:
+            os.close(self._slave)
+            self._slave = -1
         if link is not None:
             try:
                 self._make_link(link)
@@ -45,6 +51,14 @@ class PtyPort:
     def path(self) -> str:
         """What a host opens."""
         return str(self.link) if self.link is not None else self.device
+
+    def host_present(self) -> bool:
+        """True while somebody has the host's side open (always, when we hold it ourselves)."""
+        if self.held:
+            return True
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        return not any(event & select.POLLHUP for _, event in poll.poll(0))
 
     def read(self) -> bytes:
         """Octets that the host wrote; empty when there are none."""
@@ -73,6 +87,8 @@ class PtyPort:
 
     def drop_unread(self) -> None:
         """Throw away what a host that is not there has not read; free the port for the next one."""
+        if not self.held:
+            return
         with contextlib.suppress(OSError):
             # A killed host leaves its exclusive mark on the terminal as long as somebody has it open.
             fcntl.ioctl(self._slave, termios.TIOCNXCL)
@@ -84,7 +100,7 @@ class PtyPort:
 
     def close(self) -> None:
         """Pull the plug: the host gets an end of file or EIO, the name is gone."""
-        for fd in (self.fd, self._slave):
+        for fd in {self.fd, self._slave} - {-1}:
             with contextlib.suppress(OSError):
                 os.close(fd)
         if self.link is not None and self.link.is_symlink():

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from firmware_protocol.vocabulary import ResetCause
 from hardware_sim import record
 from hardware_sim.faults.play import Faults
 from hardware_sim.people import Progress
@@ -26,6 +27,8 @@ QUIET = 0.5
 QUIET_MOST = 5.0
 """Seconds after the end of the record when we look at the displays at the latest."""
 HOUSEKEEPING = 1.0
+WATCH = 0.02
+"""Seconds between two looks whether a host has opened the port, where that resets the board."""
 
 
 @dataclass
@@ -61,7 +64,8 @@ class RunningTable:
         self.table = SimTable(config.options, game, config.on_event, faults)
         if config.tiles_toml is not None:
             self.table.write_tiles_toml(config.tiles_toml)
-        self.port: PtyPort | None = PtyPort(config.link)
+        self.ended = False
+        self.port: PtyPort | None = self._new_port()
         self._timer: asyncio.TimerHandle | None = None
         self._chores: asyncio.TimerHandle | None = None
         self._done: asyncio.Future[None] | None = None
@@ -69,7 +73,6 @@ class RunningTable:
         self._writing = False
         self._played = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.ended = False
 
     @property
     def path(self) -> str:
@@ -138,8 +141,30 @@ class RunningTable:
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> None:
         if self.port is None:
-            self.port = PtyPort(self.config.link)
-        loop.add_reader(self.port.fd, self._readable)
+            self.port = self._new_port()
+        if self.port.held:
+            loop.add_reader(self.port.fd, self._readable)
+        else:
+            self._watch_host(present=False)
+
+    def _new_port(self) -> PtyPort:
+        return PtyPort(self.config.link, held=not self.config.options.dtr_resets)
+
+    def _watch_host(self, *, present: bool) -> None:
+        """Where opening the port resets the board: look for a host that comes and goes."""
+        port = self.port
+        if port is None or self.ended:
+            return
+        loop = asyncio.get_running_loop()
+        now_there = port.host_present()
+        if now_there and not present:
+            self.table.advance(self._now())
+            self.table.reset_board(ResetCause.PIN)
+            loop.add_reader(port.fd, self._readable)
+            self._step()
+        elif present and not now_there:
+            loop.remove_reader(port.fd)
+        loop.call_later(WATCH, lambda: self._watch_host(present=now_there))
 
     def _unplug(self) -> None:
         port, self.port = self.port, None
@@ -156,6 +181,8 @@ class RunningTable:
         if self.port is None:
             return
         data = self.port.read()
+        if not data and not self.port.host_present():
+            asyncio.get_running_loop().remove_reader(self.port.fd)
         if data:
             self.table.receive(data, self._now())
             self._step()
@@ -184,6 +211,8 @@ class RunningTable:
             else:
                 self._unplug()
         if self.port is None or not (data or self.port.pending):
+            return
+        if not self.port.host_present():
             return
         all_written = self.port.write(data)
         if all_written == self._writing:

@@ -68,6 +68,8 @@ class Options:
     quality: Quality = PERFECT
     operator: frozenset[str] = frozenset()
     """What people wait for an operator to enter: `result`, `riichi`."""
+    dtr_resets: bool = False
+    """The board restarts whenever the port is opened."""
     hold: bool = False
     """The first dealer waits for `begin()`."""
 

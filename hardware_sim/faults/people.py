@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from firmware_protocol.vocabulary import Button, Press, ZoneKind
 from hardware_sim.clock import Activity, Pause
 from hardware_sim.faults.language import deed
-from hardware_sim.zones import Lying, Place
+from hardware_sim.zones import Lying, Place, Tabletop
 
 if TYPE_CHECKING:
     from hardware_sim.table import SimTable
 
 AREA = "people"
+Moves = list[tuple[int, Lying | None]]
+WRONG_BY = 6
+"""Tiles by which somebody reaches too far."""
 HOLD = 1.0
 """Seconds until somebody notices what he has done, where the sentence does not say."""
 
@@ -50,57 +54,57 @@ def call_staff(table: SimTable, seat: int) -> None:
 @deed("seat {seat:S} drops a tile and puts it back[ after {seconds:N} second[s]]", AREA)
 def drops(table: SimTable, seat: int, seconds: float = HOLD) -> None:
     """A tile of the hand is gone and comes back to its slot."""
-    hand = table.parts.tabletop.zone(ZoneKind.HAND, seat)
-    if hand:
-        _away_and_back(table, list(hand.values())[-1:], [None], seconds)
+    _away_and_back(table, seconds, lambda top: [(tag, None) for tag in _hand(top, seat)[-1:]])
 
 
 @deed("seat {seat:S} takes the discard back[ for {seconds:N} second[s]]", AREA)
 def takes_back(table: SimTable, seat: int, seconds: float = HOLD) -> None:
     """The last discard goes into the hand, then to the river again."""
-    river = table.parts.tabletop.zone(ZoneKind.RIVER, seat)
-    if river:
-        free = table.parts.tabletop.free_slot(ZoneKind.HAND, seat)
-        _away_and_back(
-            table, [river[max(river)]], [Lying(Place(ZoneKind.HAND, seat, free))], seconds
-        )
+
+    def act(top: Tabletop) -> Moves:
+        river = list(top.zone(ZoneKind.RIVER, seat).values())
+        slot = top.free_slot(ZoneKind.HAND, seat)
+        return [(tag, Lying(Place(ZoneKind.HAND, seat, slot))) for tag in river[-1:]]
+
+    _away_and_back(table, seconds, act)
 
 
 @deed("seat {seat:S} draws early[ and puts it back after {seconds:N} second[s]]", AREA)
 def draws_early(table: SimTable, seat: int, seconds: float = HOLD) -> None:
     """Somebody reaches to the wall out of turn."""
-    tag = table.people.next_live()
-    if tag is not None and table.parts.tabletop.at(Place(ZoneKind.DRAWN, seat, 0)) is None:
-        _away_and_back(table, [tag], [Lying(Place(ZoneKind.DRAWN, seat, 0))], seconds)
+    _away_and_back(table, seconds, lambda top: _draw(table, top, seat, 0))
 
 
 @deed("seat {seat:S} takes a tile from the wrong place and puts it back", AREA)
 def wrong_wall(table: SimTable, seat: int) -> None:
     """Not the next tile of the wall, but one further on."""
-    tag = table.people.next_live(ahead=6)
-    if tag is not None and table.parts.tabletop.at(Place(ZoneKind.DRAWN, seat, 0)) is None:
-        _away_and_back(table, [tag], [Lying(Place(ZoneKind.DRAWN, seat, 0))], HOLD)
+    _away_and_back(table, HOLD, lambda top: _draw(table, top, seat, WRONG_BY))
 
 
 @deed("seat {seat:S} has one tile too many for {seconds:N} second[s]", AREA)
 def too_many(table: SimTable, seat: int, seconds: float) -> None:
-    """A fifteenth tile in the hand (多牌), noticed and put back."""
-    tag = table.people.next_live()
-    if tag is not None:
-        slot = table.parts.tabletop.free_slot(ZoneKind.HAND, seat)
-        _away_and_back(table, [tag], [Lying(Place(ZoneKind.HAND, seat, slot))], seconds)
+    """A tile more than the hand may have (多牌), noticed and put back."""
+
+    def act(top: Tabletop) -> Moves:
+        tag = table.people.next_live()
+        slot = top.free_slot(ZoneKind.HAND, seat)
+        return [] if tag is None else [(tag, Lying(Place(ZoneKind.HAND, seat, slot)))]
+
+    _away_and_back(table, seconds, act)
 
 
 @deed("seat {seat:S} opens a wrong meld and takes it back", AREA)
 def wrong_meld(table: SimTable, seat: int) -> None:
     """Two tiles are shown that make no meld, and go back."""
-    top = table.parts.tabletop
-    hand = list(top.zone(ZoneKind.HAND, seat).values())[:2]
-    first = top.next_slot(ZoneKind.MELD, seat)
-    places: list[Lying | None] = [
-        Lying(Place(ZoneKind.MELD, seat, first + k), face_up=True) for k in range(len(hand))
-    ]
-    _away_and_back(table, hand, places, HOLD)
+
+    def act(top: Tabletop) -> Moves:
+        first = top.next_slot(ZoneKind.MELD, seat)
+        return [
+            (tag, Lying(Place(ZoneKind.MELD, seat, first + k), face_up=True))
+            for k, tag in enumerate(_hand(top, seat)[:2])
+        ]
+
+    _away_and_back(table, HOLD, act)
 
 
 @deed("seat {seat:S} takes {points:N} points too many from the next seat", AREA)
@@ -125,17 +129,27 @@ def sorts(table: SimTable, seat: int) -> None:
     )
 
 
-def _away_and_back(
-    table: SimTable, tags: list[int], to: list[Lying | None], seconds: float
-) -> None:
-    """Tiles go where they should not, and back to where they lay; the others wait for it."""
+def _hand(top: Tabletop, seat: int) -> list[int]:
+    return list(top.zone(ZoneKind.HAND, seat).values())
+
+
+def _draw(table: SimTable, top: Tabletop, seat: int, ahead: int) -> Moves:
+    """The tile that is drawn next, or one further on, into a drawn slot that is free."""
+    tag = table.people.next_live(ahead)
+    place = Place(ZoneKind.DRAWN, seat, 0)
+    return [] if tag is None or top.at(place) is not None else [(tag, Lying(place))]
+
+
+def _away_and_back(table: SimTable, seconds: float, wrong: Callable[[Tabletop], Moves]) -> None:
+    """Before the next move tiles go where they should not, and back to where they lay."""
     top = table.parts.tabletop
 
     def act() -> Activity:
-        before = [top.where(tag) for tag in tags]
-        top.move(*zip(tags, to, strict=True))
+        moves = wrong(top)
+        before = [(tag, top.where(tag)) for tag, _ in moves]
+        top.move(*moves)
         yield Pause(seconds)
-        top.move(*zip(tags, before, strict=True))
+        top.move(*before)
         yield Pause(seconds)
 
     table.people.interrupt(act())

@@ -6,10 +6,18 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from hardware_sim.faults import board, line, machine, people, sensors
-from hardware_sim.faults.language import Sentence, load_script, parse_script
+from hardware_sim.faults.language import (
+    Sentence,
+    bundled_names,
+    load_script,
+    manual,
+    parse_script,
+)
 
 if TYPE_CHECKING:
     from hardware_sim.table import SimTable
+
+__all__ = ["AREAS", "Faults", "bundled_names", "manual"]
 
 AREAS = (line, board, machine, sensors, people)
 """Importing them declares their forms of words."""

@@ -29,6 +29,7 @@ COMMANDS: dict[str, Command] = {
     "rules": Command(
         "tablectl.cli.rules", "list, show or compare rulesets, each value with its article"
     ),
+    "sim": Command("tablectl.cli.sim", "a simulated table on a pty: people, faults, a console"),
 }
 """Name on the command line → module (imported only when called) and one line of help."""
 

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, Item, LinkFailed, LinkUp
+from firmware_protocol.errors import LinkDown
 from firmware_protocol.link import Link
 from firmware_protocol.schema import Kind, Message
 from firmware_protocol.vocabulary import ActionKind, Button, Require
@@ -87,7 +89,9 @@ class Host:
     def act(self, action: int, arg: int = 0, require: int = 0, deadline_ms: int = 0) -> int:
         cmd_id = self.next_cmd
         self.next_cmd += 1
-        self.link.send(m.Action(cmd_id, action, arg, deadline_ms, require), self.now)
+        # A host without a link commands nothing: somebody will press start again.
+        with contextlib.suppress(LinkDown):
+            self.link.send(m.Action(cmd_id, action, arg, deadline_ms, require), self.now)
         return cmd_id
 
     def messages(self, *kinds: type[Message]) -> list[Message]:
