@@ -16,7 +16,7 @@ from tablectl.engine.scoring.winners import win_deltas
 from tablectl.engine.tiles import DORA, KIND, NAMES, YAOCHU
 
 _GREEN: Final = (19, 20, 21, 23, 25, 32)
-_NINE_GATES: Final = 3 * (ONE[0] + ONE[8]) + sum(ONE[1:8])
+NINE_GATES: Final = 3 * (ONE[0] + ONE[8]) + sum(ONE[1:8])
 
 
 def look_closer(situation: WinSituation, rules: Ruleset) -> NoWin | None:
@@ -76,7 +76,7 @@ def one_suit(situation: WinSituation, rules: Ruleset) -> int:
         found = y.HONITSU
     else:
         found = y.CHINITSU
-        extra = situation.layout.first - _NINE_GATES
+        extra = situation.layout.first - NINE_GATES
         if not situation.melds and extra in ONE:
             # 1112345678999 and any tile of the suit (Y13, J-n68).
             found |= y.CHUUREN
