@@ -79,7 +79,10 @@ def test_sites_are_named_values() -> None:
     room = load("tenhou", {"site": "majsoul-room"})
     assert (room.start_points, room.uma[0]) == (30000, 30000)
     kobalab = load("tenhou", {"site": "kobalab"})
-    assert (kobalab.point_rounding, kobalab.overtime_end) == ("whole_points", "at_once")
+    assert (kobalab.point_rounding, kobalab.overtime_end) == (
+        "whole_points_half_up",
+        "at_once",
+    )
 
 
 @pytest.mark.parametrize("ruleset", ALL)

@@ -153,10 +153,10 @@ def standing(
         prize = sum(prizes[place] for place in group) * factor // len(group)
         for place in group:
             seat = order[place]
-            counted = _whole(final[seat]) if rules.point_rounding == "whole_points" else final[seat]
+            counted = final[seat] if rules.point_rounding == "none" else _whole(rules, final[seat])
             points[seat] = (counted - rules.return_points) * factor + prize
             ranks[seat] = group[0] + 1
-    if rules.point_rounding == "whole_points":
+    if rules.point_rounding != "none":
         # The first takes what rounding left over.
         points[order[0]] = -sum(points[seat] for seat in order[1:])
     for seat in range(4):
@@ -189,9 +189,11 @@ def _uma(rules: Ruleset, scores: list[int]) -> Four:
     return rules.uma_floating[above]
 
 
-def _whole(score: int) -> int:
-    """A score to the nearest thousand, halves away from zero (logs of before 2022, N7)."""
-    return (abs(score) + 500) // 1000 * (1000 if score >= 0 else -1000)
+def _whole(rules: Ruleset, score: int) -> int:
+    """A score to the nearest thousand (logs of before 2022, N7)."""
+    if rules.point_rounding == "whole_points_half_up" or score >= 0:
+        return (score + 500) // 1000 * 1000
+    return (500 - score) // 1000 * -1000
 
 
 def _four(values: Sequence[int]) -> Four:

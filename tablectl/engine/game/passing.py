@@ -85,6 +85,7 @@ def kan_dora_may_turn(state: GameState) -> Refusal | None:
             "after_replacement": own,
             "before_discard": own,
             "with_discard": own or state.step == "draw",
+        "with_discard_or_kan": own or state.step == "draw",
             }[timing]
     )
     if fine:
@@ -96,6 +97,11 @@ def kan_dora_may_turn(state: GameState) -> Refusal | None:
         state.rules.ref("kan_dora_kakan"),
         row="P44",
     )
+
+
+def turning_establishes(state: GameState) -> bool:
+    """Whether turning an indicator now proves that the kan just declared was not robbed (T34)."""
+    return state.step == "rob" and state.dora_pending[:1] != ("with_discard_or_kan",)
 
 
 def indicator_due(state: GameState, act: str) -> Refusal | None:
@@ -118,7 +124,7 @@ def indicator_due(state: GameState, act: str) -> Refusal | None:
     elif act == "tsumo":
         due = any(t in ("before_replacement", "after_replacement") for t in pending)
     elif act == "ron":
-        due = state.step == "draw" and "with_discard" in pending
+        due = state.step == "draw" and any(t.startswith("with_discard") for t in pending)
     else:
         due = bool(pending)
     if not due:

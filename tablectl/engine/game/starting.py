@@ -9,7 +9,7 @@ from tablectl.engine.game import events as ev
 from tablectl.engine.game.apply import apply_all
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.events import Event
-from tablectl.engine.game.passing import kan_dora_may_turn, passed
+from tablectl.engine.game.passing import kan_dora_may_turn, passed, turning_establishes
 from tablectl.engine.game.settle import settle
 from tablectl.engine.game.state import GameState
 from tablectl.engine.game.wall import break_wall
@@ -151,7 +151,7 @@ def reveal_dora(state: GameState, command: cmd.RevealDora) -> Answer:
     refusal = kan_dora_may_turn(state)
     if refusal:
         return refusal
-    out = passed(state) if state.step == "rob" else []
+    out = passed(state) if turning_establishes(state) else []
     return [*out, ev.DoraRevealed(command.tile, kan=True)]
 
 

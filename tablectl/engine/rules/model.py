@@ -15,7 +15,11 @@ from typing import Any, Literal
 FourInts = tuple[int, int, int, int]
 Uma = Literal["fixed", "floating"]
 Ties = Literal["split", "seat_order"]
-PointRounding = Literal["none", "whole_points"]
+PointRounding = Literal[
+    "none",
+    "whole_points",  # halves away from zero
+    "whole_points_half_up",  # halves upwards, below zero too
+]
 LeftoverDeposits = Literal["lost", "first"]
 Tobi = Literal["none", "below_zero", "zero_or_less"]
 Length = Literal["tonpuusen", "hanchan"]
@@ -48,6 +52,7 @@ KanDoraTiming = Literal[
     "after_replacement",  # turned with the replacement draw: a rinshan win sees it
     "before_discard",  # turned after the replacement draw, unless it wins, before the next discard
     "with_discard",  # turned with the discard (a ron on it sees it) or before the next replacement
+    "with_discard_or_kan",  # the same, but at the next kan's declaration already, robbed or not
 ]
 RiichiAnkan = Literal["none", "waits", "strict"]
 NotenRiichi = Literal["refused", "punished", "free"]
