@@ -75,30 +75,46 @@ class Hand:
         self.items = self.link.poll(self.now)
         return self.flush()
 
-    def data(self, seq: int, ack: int, message: Message, *, session: int | None = None, header: bytes = b"") -> list[Frame]:
+    def data(
+        self,
+        seq: int,
+        ack: int,
+        message: Message,
+        *,
+        session: int | None = None,
+        header: bytes = b"",
+    ) -> list[Frame]:
         """A DATA frame with a message to the link."""
         control = (self.session if session is None else session) << 4 | DATA
         return self.feed(encode(control, seq, ack, message.SPEC.id, header + message.pack()))
 
-    def event(self, seq: int, event_no: int, message: Message, *, ack: int = 0, uptime: int = 0) -> list[Frame]:
+    def event(
+        self, seq: int, event_no: int, message: Message, *, ack: int = 0, uptime: int = 0
+    ) -> list[Frame]:
         """A DATA frame with an event to a host."""
         header = event_no.to_bytes(4, "little") + uptime.to_bytes(4, "little")
         return self.data(seq, ack, message, header=header)
 
     def datagram(self, message: Message, *, ack: int = 0) -> list[Frame]:
         """A DATAGRAM frame to the link."""
-        return self.feed(encode(self.session << 4 | DATAGRAM, 0, ack, message.SPEC.id, message.pack()))
+        return self.feed(
+            encode(self.session << 4 | DATAGRAM, 0, ack, message.SPEC.id, message.pack())
+        )
 
     def ack(self, ack: int, *, received: int | None = None) -> list[Frame]:
         """An ACK frame to the link."""
-        return self.feed(encode(self.session << 4 | ACK, ack if received is None else received, ack, 0))
+        return self.feed(
+            encode(self.session << 4 | ACK, ack if received is None else received, ack, 0)
+        )
 
     def hello(self, nonce: int = NONCE, **changes: Any) -> list[Frame]:
         """A Hello to a device."""
         fields: dict[str, Any] = {"major": m.MAJOR, "minor": m.MINOR, "schema_hash": m.SCHEMA.hash, "version": 0, "max_frame": 64,
                                   "window": 4, "boot_id": 0, "event_no": 0} | changes  # fmt: skip
         self.session = nonce & 0x0F
-        return self.feed(encode(self.session << 4 | LINK, 0, 0, 0x01, m.Hello(nonce=nonce, **fields).pack()))
+        return self.feed(
+            encode(self.session << 4 | LINK, 0, 0, 0x01, m.Hello(nonce=nonce, **fields).pack())
+        )
 
     def hello_ack(self, nonce: int, **changes: Any) -> list[Frame]:
         """A HelloAck to a host."""
@@ -106,7 +122,9 @@ class Hand:
                                   "boot_id": BOOT, "reset_cause": 1, "capabilities": 0, "max_frame": 64, "window": 4,
                                   "uptime_ms": self.now // MS, "event_no": 0, "held": 0} | changes  # fmt: skip
         self.session = nonce & 0x0F
-        return self.feed(encode(self.session << 4 | LINK, 0, 0, 0x02, m.HelloAck(nonce=nonce, **fields).pack()))
+        return self.feed(
+            encode(self.session << 4 | LINK, 0, 0, 0x02, m.HelloAck(nonce=nonce, **fields).pack())
+        )
 
     def announce(self, **changes: Any) -> list[Frame]:
         """An Announce to a host."""
@@ -165,7 +183,9 @@ def ids(found: Iterable[Frame]) -> list[int]:
 class Ends:
     """Host and device on one virtual clock. `channel[role](data)` may change, drop or multiply what that role writes."""
 
-    def __init__(self, host: Link | None = None, device: Link | None = None, *, delay: int = 500) -> None:
+    def __init__(
+        self, host: Link | None = None, device: Link | None = None, *, delay: int = 500
+    ) -> None:
         self.now = 0
         self.delay = delay
         self.host = host or Link.host(0, nonce=nonces())
@@ -195,7 +215,9 @@ class Ends:
 
     def restart_device(self, **options: Any) -> None:
         """The device starts anew at this moment."""
-        self.device = Link.device(self.now, **({"boot_id": BOOT + 1, "capabilities": int(LEVEL_TILES)} | options))
+        self.device = Link.device(
+            self.now, **({"boot_id": BOOT + 1, "capabilities": int(LEVEL_TILES)} | options)
+        )
 
     def _take(self, role: str, items: list[Item]) -> None:
         for item in items:
@@ -224,7 +246,9 @@ class Ends:
         while True:
             if until is not None and until():
                 return True
-            times = [t for t in (self.host.next_deadline, self.device.next_deadline) if t is not None]
+            times = [
+                t for t in (self.host.next_deadline, self.device.next_deadline) if t is not None
+            ]
             if self._line:
                 times.append(self._line[0][0])
             at = max(self.now, min(times, default=end))
