@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from firmware_protocol.messages import Message
+from firmware_protocol.schema import Message
 
 
 @dataclass(frozen=True, slots=True)

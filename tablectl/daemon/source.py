@@ -1,0 +1,159 @@
+"""One table as bus and pages read it: everything public, everything already in the journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from firmware_protocol.vocabulary import Capability
+from tablectl import __version__
+from tablectl.bus.payloads import (
+    PROTOCOL,
+    BridgeHealth,
+    BridgeInfo,
+    EventMessage,
+    LinkStatus,
+    PublicView,
+    Stamp,
+    StateSnapshot,
+)
+from tablectl.bus.snapshot import game_view
+from tablectl.daemon import feeds
+from tablectl.daemon.clock import Clock
+from tablectl.daemon.writer import TableWriter
+from tablectl.engine.game.events import event_from_json
+from tablectl.journal import Journal, StoredEvent
+from tablectl.table import session as sessions
+
+
+class PublicSource:
+    """`tablectl.bus.source.TableSource` of one table."""
+
+    def __init__(
+        self,
+        writer: TableWriter,
+        journal: Journal,
+        clock: Clock,
+        *,
+        table_name: str,
+        venue_name: str,
+        status: Callable[[], sessions.LinkStatus | None],
+        loop_lag_ms: Callable[[], float],
+    ) -> None:
+        self._writer = writer
+        self._journal = journal
+        self._clock = clock
+        self._table_name = table_name
+        self._venue_name = venue_name
+        self._status = status
+        self._lag = loop_lag_ms
+        self._started_ms = clock.mono_ms()
+        self._since: tuple[str, int] = ("", clock.wall_ms())
+
+    @property
+    def table_id(self) -> str:
+        """Id of the table."""
+        return self._writer.table_id
+
+    @property
+    def epoch(self) -> int:
+        """How often the daemon has started with this journal."""
+        return self._journal.epoch
+
+    @property
+    def stream(self) -> str:
+        """UUID of the journal."""
+        return self._journal.stream
+
+    def published(self) -> int:
+        """The `seq` up to which the broker has acknowledged public events."""
+        return self._journal.published(self.table_id, feeds.PUBLIC)
+
+    async def public_events(self, after: int, limit: int) -> Sequence[EventMessage]:
+        """Public events with `seq` > `after`, in order, at most `limit`."""
+        found = await self._journal.events_after(self.table_id, feeds.PUBLIC, after, limit)
+        return [public_message(event, self.stream) for event in found]
+
+    def mark_published(self, seq: int) -> None:
+        """The broker has acknowledged everything up to `seq`."""
+        self._journal.mark_published(self.table_id, feeds.PUBLIC, seq)
+
+    def snapshot(self) -> StateSnapshot:
+        """The public state as committed."""
+        last = self._writer.last_event
+        return StateSnapshot(
+            epoch=self.epoch,
+            stream=self.stream,
+            last_seq=last.seqs[feeds.PUBLIC] if last else 0,
+            last_event=last.type if last else None,
+            t_wall=last.t_wall_ms if last else 0,
+            time_synced=last.time_synced if last else self._clock.synced(),
+            durable=self._writer.durable,
+            game=game_view(self._writer.state),
+        )
+
+    def link(self) -> LinkStatus:
+        """The serial line now."""
+        status = self._status()
+        if status is None:
+            return LinkStatus(state="down", boot_id=None, since=self._since[1], reason="not opened")
+        if status.state != self._since[0]:
+            age = max(0, self._clock.mono_ms() - status.since_mono_ms)
+            self._since = (status.state, self._clock.wall_ms() - age)
+        return LinkStatus(
+            state=status.state,
+            boot_id=status.boot_id,
+            since=self._since[1],
+            reason=status.reason,
+        )
+
+    def info(self) -> BridgeInfo:
+        """Versions and capabilities."""
+        status = self._status()
+        device = None if status is None else status.device
+        return BridgeInfo(
+            software=__version__,
+            protocol=PROTOCOL,
+            table_name=self._table_name,
+            venue_name=self._venue_name,
+            level=self._writer.core.knowledge if device else None,
+            model=device.model or None if device else None,
+            serial_number=device.serial_number or None if device else None,
+            firmware=device.firmware or None if device else None,
+            wire=".".join(map(str, device.protocol)) if device else None,
+            wire_schema=f"{device.schema_hash:08x}" if device else None,
+            capabilities=_names(device.capabilities) if device else (),
+        )
+
+    def health(self) -> BridgeHealth:
+        """Figures for the technician."""
+        status = self._status()
+        waiting = self._journal.last_seq(self.table_id, feeds.PUBLIC) - self.published()
+        return BridgeHealth(
+            t_wall=self._clock.wall_ms(),
+            uptime_s=(self._clock.mono_ms() - self._started_ms) // 1000,
+            loop_lag_ms=round(self._lag(), 3),
+            outbox=max(0, waiting),
+            durable=self._writer.durable,
+            link=dict(status.figures) if status else {},
+        )
+
+
+def public_message(event: StoredEvent, stream: str) -> EventMessage:
+    """The public payload of a stored event."""
+    body = json.loads(event.body)
+    stamp = Stamp(
+        seq=event.seqs[feeds.PUBLIC],
+        id=event.event_id,
+        epoch=event.epoch,
+        t_wall=event.t_wall_ms,
+        t_mono=event.t_mono_ms,
+        time_synced=event.time_synced,
+        durable=event.durable,
+        retracted=tuple(body.get("retracted_ids", ())),
+    )
+    return EventMessage(stream, stamp, PublicView(event_from_json(body)))
+
+
+def _names(capabilities: int) -> tuple[str, ...]:
+    return tuple(name.lower() for name, bit in Capability.__members__.items() if capabilities & bit)

@@ -1,0 +1,298 @@
+"""The single writer of one table: decide, journal, then let the world see it.
+
+Everything that changes a table goes through one lock, in the order it came. Nothing is visible, sent or
+acknowledged before its transaction is committed (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from tablectl.daemon import facts, motions
+from tablectl.daemon.clock import Clock
+from tablectl.daemon.core import Change, TableCore, answer_of
+from tablectl.daemon.faultpoints import passing
+from tablectl.daemon.rebuild import rebuild
+from tablectl.engine.game.state import EMPTY, GameState
+from tablectl.journal import (
+    ActionChange,
+    CommitResult,
+    Journal,
+    StoredAction,
+    StoredEvent,
+    Transaction,
+    canonical,
+)
+from tablectl.mirror.submit import Accepted, Fact, Refused, Request
+from tablectl.mirror.verdict import ACCEPTED, Verdict
+from tablectl.table.session import Motion
+
+_LOG = logging.getLogger("tablectl.table")
+
+
+class TableWriter:
+    """`Submit` of one table, and the rows of its motions."""
+
+    def __init__(
+        self,
+        table_id: str,
+        journal: Journal,
+        clock: Clock,
+        make_core: Callable[[], TableCore],
+    ) -> None:
+        self.table_id = table_id
+        self.journal = journal
+        self.core = make_core()
+        self.state: GameState = EMPTY
+        """The game as committed: what displays, bus and pages may show."""
+        self.durable = True
+        self.fault = ""
+        """A defect that a fact or request ran into, for the console and doctor; empty: none."""
+        self.verdict: Verdict = ACCEPTED
+        self.last_event: StoredEvent | None = None
+        self.on_commit: list[Callable[[Sequence[StoredEvent]], None]] = []
+        """Called after each commit that changed something, in the loop."""
+        self.on_motion: Callable[[Motion], None] = lambda _motion: None
+        self._clock = clock
+        self._make_core = make_core
+        self._lock = asyncio.Lock()
+        self._kinds: dict[int, str] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._ticks: set[asyncio.Task[bool]] = set()
+        self._closed = False
+
+    # ------------------------------------------------------------------ life
+
+    async def restore(self) -> None:
+        """Be where the journal is: state, mirror, log and open motions."""
+        self.core = self._make_core()
+        await rebuild(self.core, self.journal)
+        for action in await self.journal.pending_actions(self.table_id):
+            self._kinds[action.cmd_id] = action.kind
+            self.core.action_changed(action.kind, settled=False)
+        last = self.journal.last_seq(self.table_id, "public")
+        if last:
+            found = await self.journal.events_after(self.table_id, "public", last - 1, 1)
+            self.last_event = found[-1] if found else None
+        self.state = self.core.state
+        self.verdict = self.core.mirror.verdict
+        self._set_timer()
+
+    async def close(self) -> None:
+        """Let what is under way be written; afterwards nothing is taken in any more."""
+        async with self._lock:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    # ------------------------------------------------------------------ Submit
+
+    async def fact(self, fact: Fact) -> Accepted | Refused:
+        """A device event; a repeated one is accepted again without a second effect."""
+        passing("received")
+        async with self._lock:
+            if self._closed:
+                return _stopping()
+            known = await self._known(fact)
+            if known is not None:
+                return Accepted(tuple(e.event_id for e in known.events), known.durable)
+            try:
+                change = self.core.handle_fact(fact)
+            except Exception:  # noqa: BLE001 - tables are islands
+                # A defect must not stop the table: the fact is kept, the next one may be fine.
+                _LOG.exception(
+                    "%s: fact %s led to a defect", self.table_id, type(fact.message).__name__
+                )
+                return await self._keep_only(fact)
+            result = await self._commit(change)
+        passing("answered")
+        return Accepted(tuple(e.event_id for e in result.events), result.durable)
+
+    async def request(self, request: Request) -> Accepted | Refused:
+        """A command from outside; a repeated transaction gets its first answer again."""
+        passing("received")
+        async with self._lock:
+            if self._closed:
+                return _stopping()
+            first = await self.journal.request_answer(self.table_id, request.transaction)
+            if first is not None:
+                return answer_of(json.loads(first), durable=True)
+            try:
+                change = self.core.handle_request(request)
+            except Exception as error:  # noqa: BLE001 - a defect is answered, not thrown at a person
+                _LOG.exception("%s: request %s led to a defect", self.table_id, request.name)
+                self.fault = f"{request.name}: {type(error).__name__}"
+                await self.restore()
+                return Refused(
+                    "internal_error",
+                    "this request met a defect; nothing changed",
+                    hint="see the daemon's log",
+                )
+            result = await self._commit(change)
+        passing("answered")
+        answer = change.answer
+        if isinstance(answer, Accepted):
+            return Accepted(answer.event_ids, result.durable, answer.data)
+        assert answer is not None
+        return answer
+
+    async def device(self, capabilities: int, about: dict[str, Any]) -> None:
+        """The machine said who it is."""
+        async with self._lock:
+            change = None if self._closed else self.core.handle_device(capabilities, about)
+            if change is not None:
+                await self._commit(change)
+
+    async def _known(self, fact: Fact) -> CommitResult | None:
+        if fact.boot_id is None or fact.event_no is None:
+            return None
+        if self.journal.is_new_fact(self.table_id, fact.boot_id, fact.event_no):
+            return None
+        return await self.journal.find_fact(self.table_id, fact.boot_id, fact.event_no)
+
+    async def _keep_only(self, fact: Fact) -> Accepted:
+        """Journal a fact that nobody could make sense of, and stand where the journal stands."""
+        self.fault = f"{type(fact.message).__name__} could not be taken in"
+        transaction = Transaction(
+            self.table_id,
+            self._clock.wall_ms(),
+            self._clock.mono_ms(),
+            self._clock.synced(),
+            entries=(facts.entry_of(fact),),
+        )
+        result = await self.journal.append(transaction)
+        await self.restore()
+        return Accepted((), result.durable)
+
+    # ------------------------------------------------------------------ commit and effects
+
+    async def _commit(self, change: Change) -> CommitResult:
+        passing("decided")
+        try:
+            result = await asyncio.shield(self.journal.append(change.transaction))
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            _LOG.exception("%s: the journal refused a transaction; going back to it", self.table_id)
+            await self.restore()
+            raise
+        passing("committed")
+        if result.duplicate:
+            # Another writer's word stands in the journal: be where it is.
+            await self.restore()
+            return result
+        self._effects(change, result)
+        passing("effected")
+        return result
+
+    def _effects(self, change: Change, result: CommitResult) -> None:
+        self.state = self.core.state
+        self.durable = result.durable
+        self.verdict = self.core.mirror.verdict
+        for command, refusal in change.refused:
+            _LOG.info("%s: %s refused: %s", self.table_id, command.type, refusal.message)
+        for event in result.events:
+            if "public" in event.seqs:
+                self.last_event = event
+        written = change.transaction
+        for action in result.actions:
+            self._kinds[action.cmd_id] = action.kind
+            self.on_motion(motions.motion_of(action, written.t_wall_ms, written.t_mono_ms))
+        self._set_timer()
+        for hook in self.on_commit:
+            try:
+                hook(result.events)
+            except Exception:  # noqa: BLE001 - one reader's defect is not another's
+                _LOG.exception("%s: an effect failed", self.table_id)
+
+    # ------------------------------------------------------------------ time
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        due = self.core.wake_at
+        if due is None or self._closed:
+            return
+        delay = max(0, due - self._clock.mono_ms()) / 1000
+        self._timer = asyncio.get_running_loop().call_later(delay, self._start_tick)
+
+    def _start_tick(self) -> None:
+        task = asyncio.get_running_loop().create_task(self.tick())
+        self._ticks.add(task)
+        task.add_done_callback(self._ticks.discard)
+
+    async def tick(self) -> bool:
+        """Let the mirror look at the clock; True when that changed something."""
+        async with self._lock:
+            if self._closed:
+                return False
+            try:
+                change = self.core.handle_timer()
+            except Exception:  # noqa: BLE001 - tables are islands
+                _LOG.exception("%s: time led to a defect", self.table_id)
+                await self.restore()
+                return False
+            if change is None:
+                self.verdict = self.core.mirror.verdict
+                self._set_timer()
+                return False
+            await self._commit(change)
+            return True
+
+    # ------------------------------------------------------------------ ActionLedger
+
+    async def sent(self, cmd_id: int) -> None:
+        """The first frame of a motion is about to be written."""
+        await self._change_action(ActionChange(cmd_id, "sent"), settled=False)
+
+    async def settled(
+        self,
+        cmd_id: int,
+        state: Literal["done", "refused", "unknown"],
+        result: dict[str, int | str],
+    ) -> None:
+        """The fate of a motion is known, or known to be unknowable."""
+        await self._change_action(ActionChange(cmd_id, state, canonical(result)), settled=True)
+        if state != "done":
+            _LOG.warning(
+                "%s: %s (cmd_id %d) is %s: %s; press start again",
+                self.table_id,
+                self._kinds.get(cmd_id, "motion"),
+                cmd_id,
+                state,
+                result,
+            )
+
+    async def unsettled(self) -> Sequence[Motion]:
+        """Motions journaled and not settled, oldest first."""
+        rows = await self.journal.pending_actions(self.table_id)
+        return [self._motion(row) for row in rows]
+
+    def _motion(self, row: StoredAction) -> Motion:
+        self._kinds[row.cmd_id] = row.kind
+        return motions.motion_of(row, self._clock.wall_ms(), self._clock.mono_ms())
+
+    async def _change_action(self, change: ActionChange, *, settled: bool) -> None:
+        async with self._lock:
+            if self._closed and not settled:
+                return
+            await self.journal.append(
+                Transaction(
+                    self.table_id,
+                    self._clock.wall_ms(),
+                    self._clock.mono_ms(),
+                    self._clock.synced(),
+                    action_changes=(change,),
+                )
+            )
+            self.core.action_changed(self._kinds.get(change.cmd_id, ""), settled=settled)
+
+
+def _stopping() -> Refused:
+    return Refused("stopping", "the daemon is stopping", hint="ask again in a moment")

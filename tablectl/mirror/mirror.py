@@ -1,0 +1,387 @@
+"""Hardware facts in, engine commands out: one table's mirror, a fold that can be rebuilt.
+
+Pure given its input: the same facts at the same times against the same states give the same commands.
+Machine facts (buttons, walls, dice, lid, sticks) speak for themselves; tile movements go through
+`perceive`. What a level does not sense is simply never reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from firmware_protocol import messages as m
+from firmware_protocol.schema import Message
+from firmware_protocol.vocabulary import (
+    SEATS,
+    Button,
+    Capability,
+    Phase,
+    Press,
+    ZoneKind,
+    zone_kind,
+    zone_seat,
+)
+from tablectl.engine.game import commands as cmd
+from tablectl.engine.game.commands import Refusal
+from tablectl.engine.game.state import GameState
+from tablectl.mirror import perceive
+from tablectl.mirror.book import Book
+from tablectl.mirror.moves import View
+from tablectl.mirror.picture import Picture
+from tablectl.mirror.tags import TagMap
+from tablectl.mirror.verdict import ACCEPTED, Verdict
+
+IN_HAND = (ZoneKind.HAND, ZoneKind.DRAWN, ZoneKind.RIVER, ZoneKind.MELD, ZoneKind.LAID)
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorOptions:
+    """Times in ms; see [tables.sensors] of the configuration."""
+
+    settle_ms: int = 300
+    missed_reads: int = 3
+    read_period_ms: int = 100
+    same_tag_ms: int = 1500
+    patience_ms: int = 1500
+    """A picture that no legal path explains is a contradiction after this."""
+    draw_ms: int = 6000
+    """Quiet after the last discard before a draw counts, when the lid stays closed."""
+    results: bool = True
+    """Level tiles: results are found; false: a person enters them."""
+
+    @property
+    def hold_ms(self) -> int:
+        """How long a lost tag keeps its zone."""
+        return max(self.missed_reads * self.read_period_ms, self.same_tag_ms)
+
+
+class Mirror:
+    """What one machine reports, read against the game it belongs to."""
+
+    def __init__(self, tags: TagMap | None = None, options: MirrorOptions | None = None) -> None:
+        self.options = options or MirrorOptions()
+        picture = Picture(self.options.hold_ms)
+        self.view = View(picture, tags or TagMap(), result=self.options.results)
+        self.book = Book()
+        self.verdict: Verdict = ACCEPTED
+        self.wake_at: int | None = None
+        """Mirror time at which `advance` has something to say; None: only after a fact."""
+        self._last_now: int | None = None
+        self._walls_up: set[int] = set()
+        self._pages: dict[int, m.SnapshotTiles] = {}
+        self._pages_due = 0
+
+    # ------------------------------------------------------------------ input
+
+    def observe(self, message: Message, now_ms: int, state: GameState) -> list[cmd.Command]:
+        """The commands a fact leads to, in order. `now_ms` is monotonic host time."""
+        self._clock(now_ms)
+        match message:
+            case m.ButtonEvent():
+                return self._button(message, state)
+            case m.WallEvent():
+                return self._wall(message, state)
+            case m.DiceSettled():
+                return self._dice(message, state)
+            case m.LidEvent():
+                return self._lid(message, state)
+            case m.RiichiSlot():
+                return self._riichi_slot(message, state)
+            case m.TileEvent():
+                self._remember_walls(message)
+                self._sort_out(self.view.picture.observe(message, self.view.now), state)
+                return self._perceive(state)
+            case m.SnapshotState():
+                return self._snapshot_state(message, state)
+            case m.SnapshotTiles():
+                return self._snapshot_page(message, state)
+            case _:
+                return []
+
+    def advance(self, now_ms: int, state: GameState) -> list[cmd.Command]:
+        """The commands that time alone leads to. Without any, nothing has changed."""
+        self._clock(now_ms)
+        return self._perceive(state)
+
+    def started(self) -> None:
+        """A hand has begun: the book is empty, the riichi slots count anew."""
+        self.book = Book()
+        self.verdict = ACCEPTED
+        self.view.walls = {}
+        self.view.ignored = set()
+        self.view.sticks = set()
+        self.view.picture.forget_gone(self.view.now)
+
+    def rebook(self, state: GameState) -> None:
+        """The game changed by other hands than ours (a request, an undo): find every tag again."""
+        self.book = perceive.rebook(self.view, state)
+
+    @property
+    def capabilities(self) -> int:
+        """What the machine said it has."""
+        return self.view.capabilities
+
+    @capabilities.setter
+    def capabilities(self, value: int) -> None:
+        self.view.capabilities = value
+
+    # ------------------------------------------------------------------ the machine
+
+    def _clock(self, now_ms: int) -> None:
+        """Mirror time runs with the monotonic clock, and stands still where that starts over."""
+        if self._last_now is not None:
+            self.view.now += max(0, now_ms - self._last_now)
+        self._last_now = now_ms
+
+    def to_host(self, mirror_ms: int) -> int:
+        """Host time of a mirror time."""
+        return mirror_ms - self.view.now + (self._last_now or 0)
+
+    def _button(self, event: m.ButtonEvent, state: GameState) -> list[cmd.Command]:
+        if event.press != Press.PRESSED:
+            return []
+        seat = event.seat if event.seat in SEATS else None
+        if event.button == Button.START:
+            return [*self._finish(state), cmd.PressStart(seat)]
+        if event.button == Button.RIICHI and seat is not None:
+            return self._riichi(seat, state)
+        return []
+
+    def _wall(self, event: m.WallEvent, state: GameState) -> list[cmd.Command]:
+        sides = [event.side] if event.side in SEATS else list(SEATS)
+        if event.phase == Phase.UP:
+            self._walls_up.update(sides)
+        else:
+            self._walls_up.difference_update(sides)
+        if len(self._walls_up) < len(SEATS) or state.phase != "walls":
+            return []
+        return [cmd.WallsReady(), *self._machine_deal(state)]
+
+    def _machine_deal(self, state: GameState) -> list[cmd.Command]:
+        """An automatic deal needs no dice; where no tile is seen it is taken as done."""
+        game = state.game
+        if game is None or not game.auto_deal or game.knowledge == "tiles":
+            return []
+        return [cmd.Deal(), cmd.RevealDora()]
+
+    def _dice(self, event: m.DiceSettled, state: GameState) -> list[cmd.Command]:
+        if state.phase == "seating":
+            return [cmd.SeatThrow(event.a, event.b)]
+        if state.phase not in ("walls", "dice"):
+            return []
+        commands: list[cmd.Command] = [] if state.phase == "dice" else [cmd.WallsReady()]
+        commands.append(cmd.RollDice(event.a, event.b))
+        if state.game is not None and state.game.knowledge != "tiles":
+            commands += [cmd.Deal(), cmd.RevealDora()]
+        return commands
+
+    def _lid(self, event: m.LidEvent, state: GameState) -> list[cmd.Command]:
+        """The lid opens to take the tiles: the hand is over, and its result is agreed on."""
+        if event.phase not in (Phase.RISING, Phase.UP):
+            return []
+        commands = self._finish(state)
+        after = perceive.judge(state, tuple(commands))
+        if not isinstance(after, Refusal) and after.phase == "result":
+            commands.append(cmd.Settle())
+        return commands
+
+    def _finish(self, state: GameState) -> list[cmd.Command]:
+        """All that still waits for its time counts now."""
+        game = state.game
+        if (
+            game is None
+            or game.knowledge != "tiles"
+            or state.phase not in ("play", "tenpai", "result")
+        ):
+            return []
+        return self._perceive(state, finish=True)
+
+    def _riichi_slot(self, event: m.RiichiSlot, state: GameState) -> list[cmd.Command]:
+        if not event.present:
+            self.view.sticks.discard(event.seat)
+            return []
+        return self._riichi(event.seat, state)
+
+    def _riichi(self, seat: int, state: GameState) -> list[cmd.Command]:
+        self.view.sticks.add(seat)
+        if state.tiles_known:
+            return self._perceive(state)
+        if state.phase == "play" and not state.seats[seat].riichi:
+            return [cmd.DeclareRiichi(seat)]
+        return []
+
+    # ------------------------------------------------------------------ the device's own view
+
+    def _snapshot_state(self, message: m.SnapshotState, state: GameState) -> list[cmd.Command]:
+        self.view.sticks = {seat for seat in SEATS if message.riichi >> seat & 1}
+        self._walls_up = {s for s, phase in enumerate(message.walls) if phase == Phase.UP}
+        self._pages, self._pages_due = {}, message.pages - 1
+        commands: list[cmd.Command] = []
+        if len(self._walls_up) == len(SEATS) and state.phase == "walls":
+            commands = [cmd.WallsReady(), *self._machine_deal(state)]
+        if not commands and self._pages_due == 0:
+            commands = self._replace(state)
+        return commands
+
+    def _snapshot_page(self, message: m.SnapshotTiles, state: GameState) -> list[cmd.Command]:
+        if not self._pages_due:
+            return []
+        self._pages[message.page] = message
+        return self._replace(state) if len(self._pages) >= self._pages_due else []
+
+    def _replace(self, state: GameState) -> list[cmd.Command]:
+        pages = [self._pages[number] for number in sorted(self._pages)]
+        self._pages, self._pages_due = {}, 0
+        self._sort_out(self.view.picture.replace(pages, self.view.now), state)
+        return self._perceive(state)
+
+    # ------------------------------------------------------------------ tiles
+
+    def _remember_walls(self, event: m.TileEvent) -> None:
+        if zone_kind(event.zone) == ZoneKind.WALL:
+            for sight in event.tiles:
+                if sight.flags & 1 and sight.slot < 34:
+                    self.view.walls[sight.tag] = (zone_seat(event.zone), sight.slot)
+
+    def _sort_out(self, touched: set[int], state: GameState) -> None:
+        """Tags of no set, or of the set that is in the machine now, play no part."""
+        view = self.view
+        for tag in touched:
+            set_name = view.tags.set_name(tag)
+            if set_name is None:
+                view.ignored.add(tag)
+            elif tag not in self.book.home and tag not in view.ignored and self.book.home:
+                in_play = view.tags.set_name(next(iter(self.book.home)))
+                if set_name != in_play:
+                    view.ignored.add(tag)
+
+    def _perceive(self, state: GameState, *, finish: bool = False) -> list[cmd.Command]:
+        """Commands of every move that counts by now; sets the verdict and the next waking."""
+        self.wake_at = None
+        game = state.game
+        if game is None or game.knowledge != "tiles" or state.paused:
+            return []
+        if state.phase not in ("deal", "play", "tenpai", "result"):
+            return []
+        reading = perceive.read(self.view, self.book, state)
+        commands, state = self._commit(reading, state, finish)
+        self._judge(reading)
+        if not self._holds_back():
+            commands += self._quiet_end(reading, state, finish, bool(commands))
+        return commands
+
+    def _commit(
+        self, reading: perceive.Reading, state: GameState, finish: bool
+    ) -> tuple[list[cmd.Command], GameState]:
+        commands: list[cmd.Command] = []
+        for index, (move, after) in enumerate((s.move, s.state) for s in reading.steps):
+            followed = index + 1 < len(reading.steps)
+            if move.scoring and self._holds_back():
+                break
+            if not finish:
+                due = move.since + (move.wait_ms or self.options.settle_ms)
+                if not move.ready:
+                    self._wake(move.since + self.view.ura_ms)
+                    break
+                if not followed and not move.at_once and self.view.now < due:
+                    self._wake(due)
+                    break
+            move.enter(self.book)
+            commands += move.commands
+            state = after
+        return commands, state
+
+    def _holds_back(self) -> bool:
+        return self.verdict.certainty == "contradiction"
+
+    def _judge(self, reading: perceive.Reading) -> None:
+        view, patience = self.view, self.options.patience_ms
+        verdict = self._strange_tag() or perceive.contradiction(view, reading, patience)
+        self.verdict = verdict
+        if reading.refused or self._unexplained(reading):
+            last = max((place.since for place in view.picture.places.values()), default=0)
+            for due in (last + patience, last + view.indicator_ms):
+                if due > view.now:
+                    self._wake(due)
+                    break
+
+    def _unexplained(self, reading: perceive.Reading) -> bool:
+        """Some tile lies where the game does not have it, even after the whole path."""
+        view, book = self.view, reading.book
+        for kind in IN_HAND:
+            for seat in SEATS:
+                for tag, _ in view.zone(kind, seat):
+                    home = book.home.get(tag)
+                    if home is None or home.seat != seat:
+                        return True
+        return False
+
+    def _strange_tag(self) -> Verdict | None:
+        for tag in self.view.ignored:
+            place = self.view.picture.places.get(tag)
+            if place is None or place.spot.kind not in IN_HAND:
+                continue
+            if self.view.now - place.since < self.options.patience_ms:
+                self._wake(place.since + self.options.patience_ms)
+                continue
+            seat = place.spot.seat
+            if self.view.tags.set_name(tag) is None:
+                text = f"a tile that is in no set lies before seat {seat}"
+                return Verdict("contradiction", "strange_tag", text, seat, (tag,))
+            text = f"a tile of the other set lies before seat {seat}"
+            return Verdict("contradiction", "other_set", text, seat, (tag,))
+        return None
+
+    def _quiet_end(
+        self, reading: perceive.Reading, state: GameState, finish: bool, moved: bool
+    ) -> list[cmd.Command]:
+        """A hand nobody won, once the lid opens or nothing has moved for a while."""
+        if state.phase not in ("play", "tenpai") or not self.options.results:
+            return []
+        if not finish and (moved or reading.steps or state.step != "draw"):
+            return []
+        last = max((place.since for place in self.view.picture.places.values()), default=0)
+        if not finish and self.view.now < last + self.options.draw_ms:
+            if perceive.drawn_result(self.view, self.book, state) is not None:
+                self._wake(last + self.options.draw_ms)
+            return []
+        return list(perceive.drawn_result(self.view, self.book, state) or ())
+
+    def _wake(self, at: int) -> None:
+        self.wake_at = at if self.wake_at is None else min(self.wake_at, at)
+
+    # ------------------------------------------------------------------ memory
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON object from which `load` rebuilds the mirror; the verdict is judged anew."""
+        view = self.view
+        return {
+            "picture": view.picture.to_json(),
+            "book": self.book.to_json(),
+            "capabilities": view.capabilities,
+            "sticks": sorted(view.sticks),
+            "ignored": sorted(view.ignored),
+            "walls": [[tag, side, position] for tag, (side, position) in view.walls.items()],
+            "walls_up": sorted(self._walls_up),
+            "now": view.now,
+            "last_now": self._last_now,
+            "wake_at": self.wake_at,
+        }
+
+    def load(self, data: dict[str, Any]) -> None:
+        """Take over what `to_json` wrote."""
+        view = self.view
+        view.picture.load(data["picture"])
+        self.book = Book.from_json(data["book"])
+        view.capabilities = data["capabilities"]
+        view.sticks = set(data["sticks"])
+        view.ignored = set(data["ignored"])
+        view.walls = {tag: (side, position) for tag, side, position in data["walls"]}
+        self._walls_up = set(data["walls_up"])
+        view.now = data["now"]
+        self._last_now = data["last_now"]
+        self.wake_at = data["wake_at"]
+
+
+__all__ = ["Capability", "Mirror", "MirrorOptions"]

@@ -1,0 +1,206 @@
+"""The physical picture: in which zone each tag lies, as far as the antennas can be believed.
+
+An antenna may miss a tile for a while, see it in the zone next door (weakly), or see a tile that only
+passes over it. So a tag keeps every zone that saw it: the strongest one that still does is its place,
+and a zone that stopped seeing it counts for a while longer (known fault 48).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from firmware_protocol.messages import SnapshotTiles, TileEvent
+from firmware_protocol.vocabulary import Sight, zone_kind, zone_seat
+
+WEAK = 64
+"""Signal below which a reading may come from the zone next door; 0 says nothing about strength."""
+
+
+class Spot(NamedTuple):
+    """A zone: kind and seat (0 for the table's own zones)."""
+
+    kind: int
+    seat: int
+
+
+@dataclass(slots=True)
+class Sighting:
+    """One antenna's view of one tag."""
+
+    slot: int
+    flags: int
+    signal: int
+    order: int
+    """When it came, counted in sightings: tells which of two tiles came first."""
+    since: int
+    """Mirror time in ms at which it came."""
+    gone: int | None = None
+    """Mirror time at which the antenna lost it; None while it sees it."""
+
+    @property
+    def strength(self) -> int:
+        """Comparable strength: an antenna that measures none is believed."""
+        return 255 if self.signal == 0 else self.signal
+
+
+class Place(NamedTuple):
+    """Where a tag lies, and since when."""
+
+    spot: Spot
+    slot: int
+    order: int
+    since: int
+    sideways: bool
+    face_up: bool
+
+
+class Picture:
+    """Tag → sightings; a fold of tile events and snapshots."""
+
+    def __init__(self, hold_ms: int) -> None:
+        self.hold_ms = hold_ms
+        """A tag lost this long ago is gone: missed reads times the period of a reader."""
+        self.seen: dict[int, dict[Spot, Sighting]] = {}
+        self.order = 0
+        self.places: dict[int, Place] = {}
+        """Tag → the zone that sees it best now; a tag in the air or unseen is not in it."""
+        self.zones: dict[Spot, dict[int, Place]] = {}
+        """Zone → the tags that lie there."""
+
+    def observe(self, event: TileEvent, now: int) -> set[int]:
+        """Take a tile event in; the tags whose place may have changed."""
+        spot = Spot(zone_kind(event.zone), zone_seat(event.zone))
+        touched = set()
+        for sight in event.tiles:
+            touched.add(sight.tag)
+            if sight.flags & Sight.APPEARED:
+                self._appear(sight.tag, spot, sight.slot, sight.flags, sight.signal, now)
+            else:
+                self._vanish(sight.tag, spot, now)
+        self._place(touched)
+        return touched
+
+    def replace(self, pages: list[SnapshotTiles], now: int) -> set[int]:
+        """The board's whole view takes the place of ours; sightings that agree keep their age."""
+        told: dict[int, dict[Spot, tuple[int, int]]] = {}
+        for page in pages:
+            spot = Spot(zone_kind(page.zone), zone_seat(page.zone))
+            for tile in page.tiles:
+                told.setdefault(tile.tag, {})[spot] = (tile.slot, tile.flags)
+        touched = set(self.seen) | set(told)
+        for tag, spots in list(self.seen.items()):
+            for spot, sighting in spots.items():
+                if spot not in told.get(tag, {}) and sighting.gone is None:
+                    sighting.gone = now
+        for tag, told_spots in told.items():
+            for spot, (slot, flags) in told_spots.items():
+                self._appear(tag, spot, slot, flags, 0, now)
+        self._place(touched)
+        return touched
+
+    def _appear(self, tag: int, spot: Spot, slot: int, flags: int, signal: int, now: int) -> None:
+        spots = self.seen.setdefault(tag, {})
+        known = spots.get(spot)
+        if known is not None and (known.gone is None or now - known.gone <= self.hold_ms):
+            # The same tag again: it never left (a missed read, or a reader that repeats itself).
+            known.slot, known.flags, known.gone = slot, flags, None
+            known.signal = max(known.signal, signal) if known.signal and signal else signal
+            return
+        self.order += 1
+        spots[spot] = Sighting(slot, flags, signal, self.order, now)
+
+    def _vanish(self, tag: int, spot: Spot, now: int) -> None:
+        sighting = self.seen.get(tag, {}).get(spot)
+        if sighting is not None and sighting.gone is None:
+            sighting.gone = now
+
+    def _place(self, tags: set[int]) -> None:
+        for tag in tags:
+            old, new = self.places.get(tag), self._best(tag)
+            if old == new:
+                continue
+            if old is not None:
+                del self.zones[old.spot][tag]
+                del self.places[tag]
+            if new is not None:
+                self.zones.setdefault(new.spot, {})[tag] = new
+                self.places[tag] = new
+
+    def _best(self, tag: int) -> Place | None:
+        best: tuple[Spot, Sighting] | None = None
+        for spot, sighting in self.seen.get(tag, {}).items():
+            if sighting.gone is not None:
+                continue
+            if best is None or _better(sighting, best[1]):
+                best = (spot, sighting)
+        if best is None:
+            return None
+        spot, sighting = best
+        return Place(
+            spot,
+            sighting.slot,
+            sighting.order,
+            sighting.since,
+            bool(sighting.flags & Sight.SIDEWAYS),
+            bool(sighting.flags & Sight.FACE_UP),
+        )
+
+    def also(self, tag: int) -> list[Spot]:
+        """Every zone that sees the tag now."""
+        return [spot for spot, s in self.seen.get(tag, {}).items() if s.gone is None]
+
+    def is_weak(self, tag: int, spot: Spot) -> bool:
+        """Whether a zone sees a tag so faintly that it may lie next door."""
+        sighting = self.seen.get(tag, {}).get(spot)
+        return sighting is None or sighting.strength < WEAK
+
+    def unseen_since(self, tag: int) -> int | None:
+        """Since when no antenna sees the tag; None while one does, or when none ever did."""
+        spots = self.seen.get(tag)
+        if not spots or any(s.gone is None for s in spots.values()):
+            return None
+        return max(s.gone for s in spots.values() if s.gone is not None)
+
+    def zone(self, kind: int, seat: int = 0) -> dict[int, Place]:
+        """Tag → place of what lies in a zone."""
+        return self.zones.get(Spot(kind, seat), {})
+
+    def forget_gone(self, now: int) -> None:
+        """Drop what no antenna has seen for long, so that a month of ghosts stays small."""
+        for tag, spots in list(self.seen.items()):
+            for spot, sighting in list(spots.items()):
+                if sighting.gone is not None and now - sighting.gone > 60_000:
+                    del spots[spot]
+            if not spots:
+                del self.seen[tag]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON object of everything, integers only."""
+        return {
+            "order": self.order,
+            "seen": [
+                [tag, spot.kind, spot.seat, s.slot, s.flags, s.signal, s.order, s.since, s.gone]
+                for tag, spots in self.seen.items()
+                for spot, s in spots.items()
+            ],
+        }
+
+    def load(self, data: dict[str, Any]) -> None:
+        """Take over what `to_json` wrote."""
+        self.order = data["order"]
+        self.seen = {}
+        for tag, kind, seat, slot, flags, signal, order, since, gone in data["seen"]:
+            self.seen.setdefault(tag, {})[Spot(kind, seat)] = Sighting(
+                slot, flags, signal, order, since, gone
+            )
+        self.places, self.zones = {}, {}
+        self._place(set(self.seen))
+
+
+def _better(one: Sighting, other: Sighting) -> bool:
+    """A strong reading beats a weak one; of two strong ones the later beats the earlier."""
+    weak_one, weak_other = one.strength < WEAK, other.strength < WEAK
+    if weak_one != weak_other:
+        return weak_other
+    return one.order > other.order
