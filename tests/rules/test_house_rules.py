@@ -161,3 +161,25 @@ def test_a_fault_in_a_file_that_is_extended_names_that_file(tmp_path: Path) -> N
     with pytest.raises(RuleError) as caught:
         load_file(top)
     assert (Path(caught.value.file).name, caught.value.line) == ("below.toml", 3)
+
+
+def test_the_example_of_the_documentation_loads(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    example = text.partition("```toml\n")[2].partition("```")[0]
+    rules = load_file(write(tmp_path, example), {"night": "late"})
+    assert (rules.id, rules.length, rules.uma[0]) == ("our-hall", "tonpuusen", 30000)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("kuitann = false", "there is no rule value 'kuitann'. Did you mean 'kuitan'?"),
+        ("uma = [30, 10, -10, -30]", "points are multiples of 100 (1 pt = 1000 points)."),
+    ],
+)
+def test_faults_read_as_the_documentation_shows_them(tmp_path: Path, line: str, says: str) -> None:
+    path = write(tmp_path, f'extends = "tenhou"\n{line}\n')
+    with pytest.raises(RuleError) as caught:
+        load_file(path)
+    assert str(caught.value).startswith(f"{path}:2: ")
+    assert str(caught.value).endswith(says)
