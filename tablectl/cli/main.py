@@ -26,6 +26,9 @@ COMMANDS: dict[str, Command] = {
     "journal": Command("tablectl.cli.journal", "verify, export or prune the journal file"),
     "config": Command("tablectl.cli.config", "check, write or explain the configuration file"),
     "decode": Command("tablectl.cli.decode", "read a capture of a table's serial line"),
+    "replay": Command(
+        "tablectl.cli.replay", "play game records through the engine and compare every result"
+    ),
     "rules": Command(
         "tablectl.cli.rules", "list, show or compare rulesets, each value with its article"
     ),

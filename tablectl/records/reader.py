@@ -78,7 +78,9 @@ def read_records(name: str) -> Iterator[Record]:
     except FileNotFoundError:
         raise RecordError("no_such_file", "there is no such file", where=str(path)) from None
     except IsADirectoryError:
-        raise RecordError("no_such_file", "this is a folder", where=str(path), hint="name a file") from None
+        raise RecordError(
+            "no_such_file", "this is a folder", where=str(path), hint="name a file"
+        ) from None
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise RecordError("unreadable", f"cannot be read: {error}", where=str(path)) from None
     if not found:
@@ -100,7 +102,9 @@ def _record(line: str, where: str) -> Record:
         raw = json.loads(line)
     except json.JSONDecodeError as error:
         raise RecordError(
-            "bad_json", f"no JSON at character {error.pos + 1}: {error.msg}", where=where,
+            "bad_json",
+            f"no JSON at character {error.pos + 1}: {error.msg}",
+            where=where,
             hint="one game a line",
         ) from None
     if not isinstance(raw, dict):
@@ -109,7 +113,9 @@ def _record(line: str, where: str) -> Record:
         if not isinstance(raw.get(key), kind):
             raise RecordError("bad_record", f"a game has {key!r} ({kind.__name__})", where=where)
     if raw["rules"].get("players", 4) != 4:
-        raise RecordError("three_player_game", "three-player games are not played here", where=where)
+        raise RecordError(
+            "three_player_game", "three-player games are not played here", where=where
+        )
     return Record(raw["id"], where, raw)
 
 
@@ -127,7 +133,10 @@ def ruleset_of(record: Record) -> Ruleset:
     site = record.site
     if site not in SITES:
         raise RecordError(
-            "unknown_site", f"games of {site!r} are not known", where=record.where, hint=", ".join(SITES)
+            "unknown_site",
+            f"games of {site!r} are not known",
+            where=record.where,
+            hint=", ".join(SITES),
         )
     return _rules_of_day(record) if site == "tenhou" else _load(record, site=_site_option(record))
 
@@ -140,6 +149,19 @@ def _site_option(record: Record) -> str:
 
 def _load(record: Record, **options: object) -> Ruleset:
     rules = record.raw["rules"]
+    if rules.get("special"):
+        raise RecordError(
+            "special_rules",
+            f"{record.id} was played with chips or other extras (special {rules['special']})",
+            where=record.where,
+            hint="only plain rules are compared",
+        )
+    if record.rounds:
+        first = record.rounds[0]
+        total = sum(first["start"]) + 1000 * first["deposits"]
+        if total != 100_000 and "site" not in options:
+            # A private room with another start.
+            options["start_points"] = total // 4
     return load(
         "tenhou",
         {

@@ -15,8 +15,8 @@ from tablectl.engine.game import events as ev
 from tablectl.engine.game.apply import apply_all
 from tablectl.engine.game.commands import Command, Refusal
 from tablectl.engine.game.decide import decide
-from tablectl.engine.game.events import Event, Four, Hand
-from tablectl.engine.game.legal import claims, own_turn
+from tablectl.engine.game.events import Event, Hand
+from tablectl.engine.game.legal import claims, legal, own_turn
 from tablectl.engine.game.state import EMPTY, GameState
 from tablectl.engine.rules import Ruleset
 from tablectl.engine.tiles import BY_NAME, text_of
@@ -48,7 +48,9 @@ class Mismatch:
 
     def __str__(self) -> str:
         at = "" if self.event is None else f" event {self.event}"
-        return f"{self.game} {self.hand}{at}: {self.what}: record {self.record}, engine {self.engine}"
+        return (
+            f"{self.game} {self.hand}{at}: {self.what}: record {self.record}, engine {self.engine}"
+        )
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class Report:
     mismatches: list[Mismatch] = field(default_factory=list)
 
 
-class StopReplay(Exception):
+class StopReplay(Exception):  # noqa: N818 # it ends a hand, it is no error
     """The hand cannot go on: the record asks for what the engine refuses."""
 
 
@@ -104,8 +106,8 @@ class GameReplay:
         for number, round_ in enumerate(self.record.rounds):
             self._hand = f"{round_['wind']}{round_['num']}.{round_['honba']}"
             self._event = None
-            self._begin(round_, first=number == 0)
             try:
+                self._begin(round_, first=number == 0)
                 self._play(round_)
                 self._end(round_)
             except StopReplay:
@@ -156,7 +158,7 @@ class GameReplay:
             game = cmd.StartGame(
                 game_id=self.record.id,
                 ruleset=self.rules.to_dict(),
-                players=players,  # type: ignore[arg-type] # four names, checked by decide
+                players=players,
                 first_dealer=round_["dealer"],
                 auto_deal=self._auto_deal,
             )
@@ -164,7 +166,7 @@ class GameReplay:
             game = cmd.AdoptGame(
                 game_id=self.record.id,
                 ruleset=self.rules.to_dict(),
-                players=players,  # type: ignore[arg-type] # four names, checked by decide
+                players=players,
                 scores=start["scores"],
                 first_dealer=(round_["dealer"] - round_["num"] + 1) % 4,
                 round_wind=start["round_wind"],
@@ -200,21 +202,16 @@ class GameReplay:
             self._compare_wins(wins, outcome.wins)
         else:
             self._compare_draw(round_["events"][-1], outcome)
-        if self.state.seats is not None:
-            noted = {e["p"] for e in round_["events"] if e["e"] == "riichi_ok"}
-            if noted != self._accepted:
-                self._differs("riichi accepted", sorted(noted), sorted(self._accepted))
+        noted = sorted(e["p"] for e in round_["events"] if e["e"] == "riichi_ok")
+        self._same("riichi accepted", noted, sorted(self._accepted))
 
     def _end(self, round_: Mapping[str, Any]) -> None:
         self._do(cmd.Settle())
         ended = self._ended
         assert ended is not None
-        self._same("end scores", tuple(round_["end"]), self._before_closing(ended))
+        self._same("end scores", tuple(round_["end"]), ended.scores)
         if "deposits_after" in round_:
             self._same("deposits after", round_["deposits_after"], ended.deposits)
-
-    def _before_closing(self, ended: ev.HandEnded) -> Four:
-        return ended.scores
 
     def _final(self) -> None:
         final = self.record.raw.get("final")
@@ -238,7 +235,9 @@ class GameReplay:
             self.observer(self.state, command)
         answer = decide(self.state, command)
         if isinstance(answer, Refusal):
-            self._differs(command.type, _text(command), f"{answer.code}: {answer.message}")
+            self._differs(
+                "refused", f"{command.type} {_text(command)}", f"{answer.code}: {answer.message}"
+            )
             raise StopReplay
         self.state = apply_all(self.state, answer)
         if self.log is not None:
@@ -366,18 +365,20 @@ def tiles(text: str) -> Hand:
 
 
 def _text(command: Command) -> str:
-    parts = [f"{k}={v}" for k, v in command.to_json().items() if k != "type" and v is not None]
+    if isinstance(command, cmd.StartGame | cmd.AdoptGame):
+        return f"scores={command.scores}"
+    parts = [
+        f"{k}={v}"
+        for k, v in command.to_json().items()
+        if k != "type" and v not in (None, [], False)
+    ]
     return " ".join(parts)
 
 
 def _choices(state: GameState, command: cmd.Win) -> list[Command]:
     if command.seat == command.from_seat:
         return own_turn(state, command.seat)
-    if state.phase == "result":
-        from tablectl.engine.game.legal import legal
-
-        return legal(state, command.seat)
-    return claims(state, command.seat)
+    return legal(state, command.seat) if state.phase == "result" else claims(state, command.seat)
 
 
 # ---- from record events to commands ---------------------------------------------------------------------
@@ -427,6 +428,3 @@ def commands_of(record: Record) -> Iterator[Command]:
     run.run()
     for command, _ in run.log or ():
         yield command
-
-
-

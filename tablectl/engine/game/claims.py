@@ -62,7 +62,7 @@ def _claim(
     if refusal:
         return refusal
     assert state.discard is not None
-    source, tile = state.discard
+    tile = state.discard[1]
     if tile is not None and tile != command.tile:
         return Refusal(
             "wrong_tile",
@@ -284,13 +284,12 @@ def chi_options(state: GameState, number: int) -> list[cmd.Chi]:
         return []
     kind = KIND[tile]
     near = sorted({t for t in seat.hand if t != kind and abs(KIND[t] - kind) <= 2})
-    out = []
-    for pair in combinations(near, 2):
-        if is_run([kind, KIND[pair[0]], KIND[pair[1]]]) and _leaves_a_discard(
-            seat, pair, kuikae(state.rules, "chi", tile, pair)
-        ):
-            out.append(cmd.Chi(number, tile, pair))
-    return out
+    return [
+        cmd.Chi(number, tile, pair)
+        for pair in combinations(near, 2)
+        if is_run([kind, KIND[pair[0]], KIND[pair[1]]])
+        and _leaves_a_discard(seat, pair, kuikae(state.rules, "chi", tile, pair))
+    ]
 
 
 def pon_options(state: GameState, number: int) -> list[cmd.Pon | cmd.Daiminkan]:
@@ -302,10 +301,11 @@ def pon_options(state: GameState, number: int) -> list[cmd.Pon | cmd.Daiminkan]:
         return []
     seat = state.seats[number]
     same = [t for t in seat.hand if KIND[t] == KIND[tile]]
-    out: list[cmd.Pon | cmd.Daiminkan] = []
-    for pair in sorted(set(combinations(same, 2))):
-        if _leaves_a_discard(seat, pair, kuikae(state.rules, "pon", tile, pair)):
-            out.append(cmd.Pon(number, tile, pair))
+    out: list[cmd.Pon | cmd.Daiminkan] = [
+        cmd.Pon(number, tile, pair)
+        for pair in sorted(set(combinations(same, 2)))
+        if _leaves_a_discard(seat, pair, kuikae(state.rules, "pon", tile, pair))
+    ]
     if len(same) == 3 and not may_kan(state, number):
         out.append(cmd.Daiminkan(number, tile, (same[0], same[1], same[2])))
     return out

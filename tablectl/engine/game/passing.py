@@ -85,8 +85,8 @@ def kan_dora_may_turn(state: GameState) -> Refusal | None:
             "after_replacement": own,
             "before_discard": own,
             "with_discard": own or state.step == "draw",
-        "with_discard_or_kan": own or state.step == "draw",
-            }[timing]
+            "with_discard_or_kan": own or state.step == "draw",
+        }[timing]
     )
     if fine:
         return None
