@@ -1,0 +1,85 @@
+"""What the pages see of one table: recent public events, the state, and a bell that rings on change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tablectl.bus.payloads import EventMessage
+from tablectl.bus.source import TableSource
+
+KEPT: Final = 500
+"""Events kept in memory for streams that lag or come back; older ones are read from the journal."""
+CHUNK: Final = 200
+QUIET: Final = frozenset({"drawn", "discarded", "kan_established", "rinshan_laid", "wall_broken"})
+"""Steps of play that are no news on a board of many tables."""
+
+_LOG = logging.getLogger("tablectl.web")
+
+
+class Hub:
+    """Follows the public feed of one table and wakes every stream that waits."""
+
+    def __init__(self, source: TableSource) -> None:
+        self.source = source
+        self.news: dict[str, Any] | None = None
+        """The last event worth telling, as a JSON object."""
+        self._recent: deque[EventMessage] = deque(maxlen=KEPT)
+        self.bell = asyncio.Event()
+        """Rings at the next change; take it first, then look, then wait for it."""
+        self._row: dict[str, Any] | None = None
+        self._due = asyncio.Event()
+
+    def wake(self) -> None:
+        """Something was committed or changed."""
+        self._row = None
+        self._due.set()
+
+    async def follow(self) -> None:
+        """Run for the life of the server."""
+        self._due.set()
+        while True:
+            await self._due.wait()
+            self._due.clear()
+            try:
+                await self._read()
+            except Exception:  # noqa: BLE001  # one table's trouble must not end its page for good
+                _LOG.exception("%s: public events could not be read", self.source.table_id)
+            self._row = None
+            bell, self.bell = self.bell, asyncio.Event()
+            bell.set()
+
+    async def events(self, after: int) -> Sequence[EventMessage]:
+        """Public events after `seq`, in order, some hundred at most; from memory where possible."""
+        if self._recent and self._recent[0].seq <= after + 1:
+            return [event for event in self._recent if event.seq > after][:CHUNK]
+        return await self.source.public_events(after, CHUNK)
+
+    def row(self) -> dict[str, Any]:
+        """The table as a board shows it; made once for all streams."""
+        if self._row is None:
+            info = self.source.info()
+            self._row = {
+                "table": self.source.table_id,
+                "name": info.table_name,
+                "level": info.level,
+                "link": self.source.link().model_dump(mode="json"),
+                "state": self.source.snapshot().model_dump(mode="json"),
+                "news": self.news,
+            }
+        return self._row
+
+    async def _read(self) -> None:
+        if self._recent:
+            cursor = self._recent[-1].seq
+        else:
+            cursor = max(0, self.source.snapshot().last_seq - KEPT)
+        while chunk := await self.source.public_events(cursor, CHUNK):
+            self._recent.extend(chunk)
+            cursor = chunk[-1].seq
+            for event in chunk:
+                if event.view.fields["type"] not in QUIET:
+                    self.news = event.to_json()
