@@ -32,6 +32,9 @@ COMMANDS: dict[str, Command] = {
     "rules": Command(
         "tablectl.cli.rules", "list, show or compare rulesets, each value with its article"
     ),
+    "score": Command(
+        "tablectl.cli.score", "han, fu and payments of a hand, each step with its article"
+    ),
     "sim": Command("tablectl.cli.sim", "a simulated table on a pty: people, faults, a console"),
 }
 """Name on the command line → module (imported only when called) and one line of help."""

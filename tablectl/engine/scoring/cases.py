@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from tablectl.engine.errors import CaseError, EngineError
-from tablectl.engine.rules import RuleError, Ruleset, load
+from tablectl.engine.rules import RuleError, Ruleset, load, load_file
 from tablectl.engine.scoring.melds import meld
 from tablectl.engine.scoring.result import NoWin, Win
 from tablectl.engine.scoring.scorer import score
@@ -26,14 +26,15 @@ _MISSING: Final = object()
 _WORDS: Final = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
 _rulesets: dict[str, Ruleset] = {}
+_KEPT: Final = 64
 
 
-def read_line(line: str) -> dict[str, Any]:
+def read_line(line: str | bytes) -> dict[str, Any]:
     """One JSON object from a line; raises `CaseError` bad_json, not_an_object."""
     try:
-        case = json.loads(line)
+        case = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise CaseError("bad_json", f"no JSON: {error}", value=line[:80]) from None
+        raise CaseError("bad_json", f"this line is no JSON: {error}") from None
     if not isinstance(case, dict):
         raise CaseError(
             "not_an_object", "a case is a JSON object", value=case, hint="one object a line"
@@ -41,10 +42,8 @@ def read_line(line: str) -> dict[str, Any]:
     return case
 
 
-def read_case(
-    case: Mapping[str, Any], ruleset: Ruleset | None = None
-) -> tuple[WinSituation, Ruleset]:
-    """The facts of a case and its ruleset (`ruleset` where the case names none).
+def read_case(case: Mapping[str, Any], ruleset: str | None = None) -> tuple[WinSituation, Ruleset]:
+    """The facts of a case and its ruleset; `ruleset`, an id or a rule file, where the case names none.
 
     Raises `EngineError` for what cannot be, `RuleError` for a ruleset or option that is none.
     """
@@ -93,14 +92,17 @@ def read_case(
     return situation, rules
 
 
-def answer(case: Mapping[str, Any], ruleset: Ruleset | None = None) -> dict[str, Any]:
+def answer(case: Mapping[str, Any], ruleset: str | None = None) -> dict[str, Any]:
     """The result of a case as a JSON object, an `error` in it where the case cannot be."""
+    case_id = case.get("id")
+    if case_id is not None and not isinstance(case_id, str | int | float):
+        return failure(CaseError("wrong_type", "id is text", field="id"))
     try:
         situation, rules = read_case(case, ruleset)
         result = score(situation, rules)
     except (EngineError, RuleError) as error:
-        return failure(error, case.get("id"))
-    return to_json(result, case.get("id"))
+        return failure(error, case_id)
+    return to_json(result, case_id)
 
 
 def failure(error: EngineError | RuleError, case_id: Any = None) -> dict[str, Any]:
@@ -198,16 +200,20 @@ def _source(case: Mapping[str, Any]) -> int | None:
     return wind_of(source, "from")
 
 
-def _ruleset(case: Mapping[str, Any], given: Ruleset | None) -> Ruleset:
-    if given is not None and "ruleset" not in case and "options" not in case:
-        return given
-    name = _get(case, "ruleset", str)
+def _ruleset(case: Mapping[str, Any], default: str | None) -> Ruleset:
+    name = _get(case, "ruleset", str) if default is None or "ruleset" in case else default
     options = _get(case, "options", dict, default=None) or {}
+    return named_ruleset(name, options, files=name == default)
+
+
+def named_ruleset(name: str, options: Mapping[str, Any], *, files: bool = False) -> Ruleset:
+    """A ruleset by id or, if `files` may be read, by the path of a rule file; kept for the next case."""
     key = name if not options else f"{name} {json.dumps(options, sort_keys=True)}"
     rules = _rulesets.get(key)
     if rules is None:
-        rules = load(name, options)
-        if len(_rulesets) > 64:
+        from_file = files and name.endswith(".toml")
+        rules = load_file(name, options) if from_file else load(name, options)
+        if len(_rulesets) >= _KEPT:
             _rulesets.clear()
         _rulesets[key] = rules
     return rules

@@ -34,6 +34,8 @@ class Win(NamedTuple):
     """Honba, deposits and liability included."""
     situation: WinSituation
     ruleset: Ruleset
+    splits: tuple[int, int, int] | None
+    """Masks (`suits`) of the reading's three suits as in `Layout`; None for other shapes and yakuman."""
 
     @property
     def valid(self) -> Literal[True]:

@@ -30,6 +30,7 @@ from tablectl.engine.scoring.suits import (
     FOUR_RUNS,
     ITTSU_BIT,
     PAIR_BIT,
+    PAIRS,
     RUNS_FIELD,
     RUNS_MASK,
     SETS_MASK,
@@ -94,7 +95,7 @@ def _make(rules: Ruleset) -> Scorer:
     return lambda situation: with_renhou(situation, plain(situation), compiled)
 
 
-def _plain_scorer(compiled: Compiled) -> Scorer:
+def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
     rules = compiled.rules
     numbers, honours_table = tables()
     lucks, luck_of = compiled.lucks, compiled.luck
@@ -153,12 +154,15 @@ def _plain_scorer(compiled: Compiled) -> Scorer:
         best: Price | None = None
         best_yaku = _NOTHING
         best_han = 0
+        splits = (0, 0, 0)
         for first_masks, first_sums in first_splits:
             won = honour_won or first_masks
             for second_masks, second_sums in second_splits:
                 for third_masks, third_sums in third_splits:
                     found = yaku
                     total = sums + first_sums + second_sums + third_sums
+                    if total >= PAIRS:  # a pair in each of the four suits
+                        return other_shape(situation, compiled)
                     if won & two_sided and pinfu is not None and total & RUNS_FIELD == FOUR_RUNS:
                         found |= PINFU
                         total += pinfu
@@ -191,12 +195,10 @@ def _plain_scorer(compiled: Compiled) -> Scorer:
                             continue
                         cost = compiled.yakuman_price(-han, bits)
                     else:
-                        try:
-                            cost = prices[han + extra][total >> SHAPE_BITS]
-                        except IndexError:  # four pairs in four suits
-                            return other_shape(situation, compiled)
+                        cost = prices[han + extra][total >> SHAPE_BITS]
                     if best is None or cost.rank + (han << 8) > best.rank + (best_han << 8):
                         best, best_yaku, best_han = cost, listed, han
+                        splits = first_masks, second_masks, third_masks
         if best is None:
             return NoWin("no_yaku", situation, rules)
         if best_han < 0:
@@ -221,6 +223,7 @@ def _plain_scorer(compiled: Compiled) -> Scorer:
                 deltas,
                 situation,
                 rules,
+                splits,
             ),
         )
 

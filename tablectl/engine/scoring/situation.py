@@ -44,6 +44,8 @@ FLAGS: Final[dict[str, int]] = {
 """What may have happened, by name."""
 
 MAX_INDICATORS: Final = 5
+MAX_COUNT: Final = 1000
+"""Honba or deposits beyond this are a slip of the keyboard."""
 PAO_YAKUMAN: Final = ("daisangen", "daisuushii", "suukantsu")
 
 # Which pairs of circumstances exclude each other: (code, one, other, why).
@@ -116,8 +118,8 @@ class WinSituation:
 
     __slots__ = (
         "circumstances", "concealed", "counts", "crowded", "deposits", "dora", "doubtful", "honba", "key",
-        "layout", "melds", "pao", "reds", "riichi", "round_wind", "seat_wind", "source", "ura",
-        "win_kind", "win_tile",
+        "layout", "melds", "pao", "reds", "riichi", "round_wind", "seat_wind", "source", "suit_order",
+        "ura", "win_kind", "win_tile",
     )  # fmt: skip
 
     def __init__(
@@ -179,7 +181,12 @@ class WinSituation:
         counts = [0] * KINDS
         keys = [0, 0, 0, 0]
         reds = 0
-        for tile in (*self.concealed, self.win_tile):
+        tiles = (*self.concealed, self.win_tile)
+        if min(tiles) < 0:
+            raise HandError(
+                "bad_tile", f"{min(tiles)} is no tile", field="concealed", value=min(tiles)
+            )
+        for tile in tiles:
             kind = KIND[tile]
             reds += tile > 33
             counts[kind] += 1
@@ -267,7 +274,8 @@ class WinSituation:
             tiles = (held[0], held[1], held[2], held[3])
         if win_suit == 3:
             win_suit = 0 if tiles[0] else 1 if tiles[1] else 2
-        first, second, third = _SUITS_FROM[win_suit]
+        self.suit_order = _SUITS_FROM[win_suit]
+        first, second, third = self.suit_order
         if self.melds:
             masks = (meld_masks[first], meld_masks[second], meld_masks[third], meld_masks[3])
         self.layout = Layout(
@@ -344,10 +352,12 @@ def check_facts(situation: WinSituation) -> None:
             value=situation.riichi,
             hint="only an ankan leaves the hand concealed (A39.3, M50, J-II.1)",
         )
-    if situation.honba < 0 or situation.deposits < 0:
-        name = "honba" if situation.honba < 0 else "deposits"
+    for name in ("honba", "deposits"):
         value = getattr(situation, name)
-        raise SituationError("out_of_range", f"{name} cannot be {value}", field=name, value=value)
+        if not 0 <= value <= MAX_COUNT:
+            raise SituationError(
+                "out_of_range", f"{name} is 0 to {MAX_COUNT}, not {value}", field=name, value=value
+            )
     for name in ("dora", "ura"):
         if len(getattr(situation, name)) > MAX_INDICATORS:
             raise SituationError(

@@ -156,7 +156,7 @@ def _win(
         honba=situation.honba,
         deposits=situation.deposits,
     )
-    return Win(yaku, *han, yakuman_count, price, deltas, situation, rules)
+    return Win(yaku, *han, yakuman_count, price, deltas, situation, rules, None)
 
 
 def with_renhou(situation: WinSituation, result: Win | NoWin, compiled: Compiled) -> Win | NoWin:
