@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
+import contextlib
+import datetime as dt
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -42,20 +44,17 @@ class Capture:
     def close(self) -> None:
         """End the file."""
         if self._file is not None:
-            try:
+            with contextlib.suppress(OSError):
                 self._file.close()
-            except OSError:
-                pass
         self._file = self._writer = None
 
-    def _write(self, what: object, now: int) -> None:
+    def _write(self, what: Callable[[CaptureWriter], None], now: int) -> None:
         if self._failed:
             return
         try:
             if self._file is not None and self._file.tell() > CAPTURE_MOST:
                 self.close()
             writer = self._writer or self._begin(now)
-            assert callable(what)
             what(writer)
         except OSError as error:
             self._failed = True
@@ -67,11 +66,11 @@ class Capture:
             self._path.replace(self._path.with_name(self._path.name + ".1"))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._path.open("w", encoding="utf-8", buffering=1)
-        zone = datetime.UTC
+        zone = dt.UTC
         when = (
-            datetime.datetime.now(zone)
+            dt.datetime.now(zone)
             if self._wall_s is None
-            else datetime.datetime.fromtimestamp(self._wall_s, zone)
+            else dt.datetime.fromtimestamp(self._wall_s, zone)
         )
         self._writer = CaptureWriter(
             self._file,

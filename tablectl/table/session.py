@@ -185,6 +185,7 @@ class TableSession:
         if self._running:
             raise RuntimeError("this session runs already")
         self._running = True
+        self._done.clear()
         worker = asyncio.ensure_future(self._work())
         try:
             word = advice(self.options.port.port)
@@ -259,9 +260,8 @@ class TableSession:
             self._dispatch()
             await asyncio.shield(asyncio.ensure_future(self._closing(port, lost)))
         code, reason = self._end
-        error = why[0]
-        if error is not None:
-            code, reason = error.code, str(error)
+        if why[0] is not None:
+            code, reason = why[0].code, str(why[0])
         self._note(f"closed: {reason or 'on request'}")
         return code, reason
 
@@ -288,7 +288,6 @@ class TableSession:
 
     async def _finish(self, worker: asyncio.Future[None]) -> None:
         """Ordered end: the fact in hand first, with a time limit (known fault 7)."""
-        self._stop.set()
         try:
             await asyncio.wait_for(self._queue.join(), STOP_MOST)
         except (TimeoutError, asyncio.CancelledError):
@@ -300,6 +299,7 @@ class TableSession:
         self._tell("down", "closed", "stopped", "stopped")
         if self._capture is not None:
             self._capture.close()
+        self._running = False
         self._done.set()
 
     # ------------------------------------------------------------------ octets and time
@@ -308,13 +308,20 @@ class TableSession:
         now = self._micros()
         if self._capture is not None:
             self._capture.received(data, now)
-        self._driver.receive(data, now)
-        self._pump()
+        self._guarded(lambda: self._driver.receive(data, now))
 
     def _on_timer(self) -> None:
         self._timer = None
-        self._driver.poll(self._micros())
-        self._pump()
+        self._guarded(lambda: self._driver.poll(self._micros()))
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """A driver's defect costs this opening of this table, nothing else."""
+        try:
+            step()
+            self._pump()
+        except Exception as error:  # noqa: BLE001 - see above
+            _LOG.exception("%s: driver %s", self.options.table_id, self.options.driver)
+            self._end_opening("driver_failed", f"driver {self.options.driver}: {error!r}")
 
     def _pump(self) -> None:
         """Outputs to the worker, octets to the port, the timer to the next deadline."""
@@ -392,7 +399,7 @@ class TableSession:
         while True:
             try:
                 return await work()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever the writer's defect, the fact is kept
                 told = self._folded.line(
                     f"{what} failed: {type(error).__name__}: {error}", self._now_ms
                 )
@@ -461,7 +468,7 @@ class TableSession:
         self._log(status, before)
         try:
             self._on_link_state(status)
-        except Exception:
+        except Exception:  # noqa: BLE001 - the listener's defect must not end the connection
             _LOG.exception("%s: the new link state could not be told", self.options.table_id)
 
     def _log(self, status: LinkStatus, before: LinkStatus) -> None:
