@@ -42,6 +42,10 @@ def read_line(line: str | bytes) -> dict[str, Any]:
     return case
 
 
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
 def read_case(case: Mapping[str, Any], ruleset: str | None = None) -> tuple[WinSituation, Ruleset]:
     """The facts of a case and its ruleset; `ruleset`, an id or a rule file, where the case names none.
 

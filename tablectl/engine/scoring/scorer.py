@@ -102,6 +102,7 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
     honours_seen, honours_at, name = compiled.honours, compiled.honours_at, compiled.name
     two_fu_wait, two_sided_wait, opened, dora_of = TWO_FU_WAIT, TWO_SIDED, OPENED, DORA
     shown, ura_shown = (None if rules.kan_dora else 1), (None if rules.kan_ura_dora else 1)
+    no_reds = not rules.aka
     two_han = rules.two_han_from_honba or _NEVER
     honba_ron, honba_tsumo = honba_rates(rules)
     new = tuple.__new__
@@ -111,7 +112,7 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
             bits, first, second, third, honours, others, kind,
             meld_sums, meld_masks, yaku, counts, winds,
         ) = situation.layout  # fmt: skip
-        if situation.doubtful:
+        if situation.doubtful or (no_reds and situation.has_red):
             refused = look_closer(situation, rules)
             if refused is not None:
                 return refused

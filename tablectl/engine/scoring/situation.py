@@ -13,7 +13,7 @@ from tablectl.engine.errors import EngineError, HandError, MeldError, SituationE
 from tablectl.engine.scoring.melds import Meld
 from tablectl.engine.scoring.suits import ONE, Key
 from tablectl.engine.scoring.yaku import SANKANTSU, SUUKANTSU
-from tablectl.engine.tiles import KIND, KINDS, NAMES, WINDS, text_of
+from tablectl.engine.tiles import KIND, KINDS, NAMES, WINDS, counts_of, text_of
 
 # --- circumstances: bits of one integer -----------------------------------------------------------------
 RIICHI_DECLARED: Final = 1
@@ -117,7 +117,8 @@ class WinSituation:
     """
 
     __slots__ = (
-        "circumstances", "concealed", "counts", "crowded", "deposits", "dora", "doubtful", "honba", "key",
+        "circumstances", "concealed", "counts", "deposits", "dora", "doubtful", "has_red",
+        "honba", "key",
         "layout", "melds", "pao", "reds", "riichi", "round_wind", "seat_wind", "source", "suit_order",
         "ura", "win_kind", "win_tile",
     )  # fmt: skip
@@ -178,35 +179,32 @@ class WinSituation:
         melds = self.melds
         if len(self.concealed) != 13 - 3 * len(melds):
             raise self._wrong_count()
-        counts = [0] * KINDS
-        keys = [0, 0, 0, 0]
-        reds = 0
-        tiles = (*self.concealed, self.win_tile)
+        tiles = [*self.concealed, self.win_tile]
         if min(tiles) < 0:
             raise HandError(
                 "bad_tile", f"{min(tiles)} is no tile", field="concealed", value=min(tiles)
             )
+        keys = [0, 0, 0, 0]
         for tile in tiles:
             kind = KIND[tile]
-            reds += tile > 33
-            counts[kind] += 1
             keys[kind // 9] += ONE[kind % 9]
         for meld in melds:
-            for tile in meld.tiles:
-                reds += tile > 33
-                counts[KIND[tile]] += 1
+            tiles += meld.tiles
+        counts = counts_of(tiles)
         if max(counts) > 4:
             raise five_of_a_kind(counts, "hand, melds and winning tile")
-        if reds:
-            self._check_reds()
         self.counts = tuple(counts)
-        self.reds = reds
         self.key = (keys[0], keys[1], keys[2], keys[3])
-        self.crowded = False
-        if self.dora or self.ura:
-            for indicator in (*self.dora, *self.ura):
+        shown = (*self.dora, *self.ura)
+        reds = [tile for tile in tiles if tile > 33]
+        self.reds = len(reds)
+        reds += [tile for tile in shown if tile > 33]
+        self.has_red = bool(reds)
+        self.doubtful = len(set(reds)) < len(reds)
+        if shown:
+            for indicator in shown:
                 counts[KIND[indicator]] += 1
-            self.crowded = max(counts) > 4
+            self.doubtful |= max(counts) > 4
 
     def _wrong_count(self) -> EngineError:
         melds = len(self.melds)
@@ -219,19 +217,6 @@ class WinSituation:
             value=text_of(self.concealed),
             hint="the winning tile is not one of them, a kan counts as three",
         )
-
-    def _check_reds(self) -> None:
-        seen: set[int] = set()
-        for tile in (*self.concealed, self.win_tile, *(t for m in self.melds for t in m.tiles)):
-            if tile > 33 and tile in seen:
-                raise HandError(
-                    "too_many_red_fives",
-                    f"{NAMES[tile]} is there twice",
-                    field="concealed",
-                    value=NAMES[tile],
-                    hint="one red five a suit",
-                )
-            seen.add(tile)
 
     def _note(self, flags: Iterable[str]) -> None:
         """The circumstances as bits; none of them may contradict another fact."""
@@ -257,7 +242,7 @@ class WinSituation:
         if self.seat_wind == 0:
             bits |= BY_DEALER
         self.circumstances = bits
-        self.doubtful = self.crowded or self.reds > 0 or bits & UNCLEAR > 0
+        self.doubtful |= bits & UNCLEAR > 0
         check_facts(self)
         if bits & SPECIAL:
             check_circumstances(self)

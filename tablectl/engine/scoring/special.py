@@ -13,34 +13,41 @@ from tablectl.engine.scoring.result import NoWin, Win
 from tablectl.engine.scoring.situation import UNCLEAR, WinSituation, five_of_a_kind
 from tablectl.engine.scoring.suits import ODD_OR_FOUR, ONE
 from tablectl.engine.scoring.winners import win_deltas
-from tablectl.engine.tiles import DORA, KIND, NAMES, YAOCHU
+from tablectl.engine.tiles import DORA, KIND, NAMES, YAOCHU, counts_of
 
 _GREEN: Final = (19, 20, 21, 23, 25, 32)
 NINE_GATES: Final = 3 * (ONE[0] + ONE[8]) + sum(ONE[1:8])
 
 
 def look_closer(situation: WinSituation, rules: Ruleset) -> NoWin | None:
-    """What only the ruleset can tell of tiles that look doubtful.
+    """What only the ruleset can tell of tiles that look doubtful, the indicators in use among them.
 
-    Raises `HandError` no_red_fives (A2, M1) and five_of_a_kind, counted with the indicators in use. A tsumo
-    tile that was not shown apart may make the win void (A45.5).
+    Raises `HandError` no_red_fives (A2, M1), too_many_red_fives, five_of_a_kind. A tsumo tile that was not
+    shown apart may make the win void (A45.5).
     """
-    if situation.reds and not rules.aka:
-        tiles = (*situation.concealed, situation.win_tile, *_meld_tiles(situation))
-        red = next(tile for tile in tiles if tile > 33)
+    shown = used_indicators(situation, rules)
+    tiles = (*situation.concealed, situation.win_tile, *_meld_tiles(situation), *shown)
+    reds = [tile for tile in tiles if tile > 33]
+    if reds and not rules.aka:
         raise HandError(
             "no_red_fives",
-            f"{NAMES[red]} is there, but {rules.id} plays without red fives",
+            f"{NAMES[reds[0]]} is there, but {rules.id} plays without red fives",
+            field="concealed",
+            value=NAMES[reds[0]],
+            hint=f"write {NAMES[KIND[reds[0]]]}",
+        )
+    if len(set(reds)) < len(reds):
+        red = max(reds, key=reds.count)
+        raise HandError(
+            "too_many_red_fives",
+            f"{NAMES[red]} is there {reds.count(red)} times",
             field="concealed",
             value=NAMES[red],
-            hint=f"write {NAMES[KIND[red]]}",
+            hint="one red five a suit",
         )
-    if situation.crowded:
-        counts = list(situation.counts)
-        for indicator in used_indicators(situation, rules):
-            counts[KIND[indicator]] += 1
-        if max(counts) > 4:
-            raise five_of_a_kind(counts, "with the indicators")
+    counts = counts_of(tiles)
+    if max(counts) > 4:
+        raise five_of_a_kind(counts, "with the indicators")
     if situation.circumstances & UNCLEAR and rules.unclear_tsumo == "no_win":
         return NoWin("unclear_tsumo", situation, rules)
     return None
