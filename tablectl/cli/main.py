@@ -23,6 +23,7 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
+    "run": Command("tablectl.cli.run", "run the daemon: all tables of a hall from one file"),
     "journal": Command("tablectl.cli.journal", "verify, export or prune the journal file"),
     "config": Command("tablectl.cli.config", "check, write or explain the configuration file"),
     "decode": Command("tablectl.cli.decode", "read a capture of a table's serial line"),

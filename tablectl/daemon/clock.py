@@ -20,6 +20,10 @@ class Clock(Protocol):
         """Monotonic ms; never goes back within one boot of the host."""
         ...
 
+    def mono_us(self) -> int:
+        """The same clock in µs."""
+        ...
+
     def wall_ms(self) -> int:
         """Unix time in ms; may jump."""
         ...
@@ -42,6 +46,10 @@ class SystemClock:
     def mono_ms(self) -> int:
         """CLOCK_MONOTONIC in ms."""
         return time.monotonic_ns() // 1_000_000
+
+    def mono_us(self) -> int:
+        """CLOCK_MONOTONIC in µs."""
+        return time.monotonic_ns() // 1000
 
     def wall_ms(self) -> int:
         """CLOCK_REALTIME in ms."""
@@ -74,6 +82,10 @@ class ManualClock:
     def mono_ms(self) -> int:
         """The time it was set to."""
         return self.now
+
+    def mono_us(self) -> int:
+        """The same in µs."""
+        return self.now * 1000
 
     def wall_ms(self) -> int:
         """Wall time, moved along by `advance`."""

@@ -9,7 +9,7 @@ from firmware_protocol.vocabulary import ActionKind, Capability, Require
 from tablectl.engine.game import events as ev
 from tablectl.engine.game.events import Event
 from tablectl.journal import NewAction, StoredAction, canonical
-from tablectl.table.session import Motion
+from tablectl.table.drivers import Motion
 
 LIFT_REQUIRES = (
     Require.IDLE | Require.LID_DOWN | Require.WALLS_DOWN | Require.UNLOCKED | Require.NO_FAULT
@@ -38,4 +38,4 @@ def motion_of(action: StoredAction, wall_ms: int, mono_ms: int) -> Motion:
     if action.deadline_wall_ms is not None:
         deadline = mono_ms + action.deadline_wall_ms - wall_ms
     message = Action(action.cmd_id, body["action"], body["arg"], 0, body["require"])
-    return Motion(action.cmd_id, message, deadline)
+    return Motion(action.cmd_id, message, deadline, action.state == "sent")

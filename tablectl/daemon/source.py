@@ -38,6 +38,7 @@ class PublicSource:
         table_name: str,
         venue_name: str,
         status: Callable[[], sessions.LinkStatus | None],
+        figures: Callable[[], dict[str, int]],
         loop_lag_ms: Callable[[], float],
     ) -> None:
         self._writer = writer
@@ -46,6 +47,7 @@ class PublicSource:
         self._table_name = table_name
         self._venue_name = venue_name
         self._status = status
+        self._figures = figures
         self._lag = loop_lag_ms
         self._started_ms = clock.mono_ms()
         self._since: tuple[str, int] = ("", clock.wall_ms())
@@ -64,6 +66,10 @@ class PublicSource:
     def stream(self) -> str:
         """UUID of the journal."""
         return self._journal.stream
+
+    def last_seq(self) -> int:
+        """The last `seq` of the public feed."""
+        return self._journal.last_seq(self.table_id, feeds.PUBLIC)
 
     def published(self) -> int:
         """The `seq` up to which the broker has acknowledged public events."""
@@ -102,7 +108,7 @@ class PublicSource:
             self._since = (status.state, self._clock.wall_ms() - age)
         return LinkStatus(
             state=status.state,
-            boot_id=status.boot_id,
+            boot_id=status.device.boot_id if status.device else None,
             since=self._since[1],
             reason=status.reason,
         )
@@ -120,22 +126,21 @@ class PublicSource:
             model=device.model or None if device else None,
             serial_number=device.serial_number or None if device else None,
             firmware=device.firmware or None if device else None,
-            wire=".".join(map(str, device.protocol)) if device else None,
+            wire=device.protocol or None if device else None,
             wire_schema=f"{device.schema_hash:08x}" if device else None,
             capabilities=_names(device.capabilities) if device else (),
         )
 
     def health(self) -> BridgeHealth:
         """Figures for the technician."""
-        status = self._status()
-        waiting = self._journal.last_seq(self.table_id, feeds.PUBLIC) - self.published()
+        waiting = self.last_seq() - self.published()
         return BridgeHealth(
             t_wall=self._clock.wall_ms(),
             uptime_s=(self._clock.mono_ms() - self._started_ms) // 1000,
             loop_lag_ms=round(self._lag(), 3),
             outbox=max(0, waiting),
             durable=self._writer.durable,
-            link=dict(status.figures) if status else {},
+            link=dict(self._figures()),
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal
 
 from tablectl.daemon import facts, motions
@@ -29,7 +29,7 @@ from tablectl.journal import (
 )
 from tablectl.mirror.submit import Accepted, Fact, Refused, Request
 from tablectl.mirror.verdict import ACCEPTED, Verdict
-from tablectl.table.session import Motion
+from tablectl.table.drivers import Motion
 
 _LOG = logging.getLogger("tablectl.table")
 
@@ -64,6 +64,14 @@ class TableWriter:
         self._timer: asyncio.TimerHandle | None = None
         self._ticks: set[asyncio.Task[bool]] = set()
         self._closed = False
+        self._device: tuple[int, dict[str, Any]] | None = None
+        self._busy_since: int | None = None
+
+    @property
+    def busy_s(self) -> float:
+        """For how long the input under way has been worked on."""
+        since = self._busy_since
+        return 0.0 if since is None else (self._clock.mono_ms() - since) / 1000
 
     # ------------------------------------------------------------------ life
 
@@ -98,6 +106,7 @@ class TableWriter:
         async with self._lock:
             if self._closed:
                 return _stopping()
+            await self._meet_now()
             known = await self._known(fact)
             if known is not None:
                 return Accepted(tuple(e.event_id for e in known.events), known.durable)
@@ -141,12 +150,22 @@ class TableWriter:
         assert answer is not None
         return answer
 
-    async def device(self, capabilities: int, about: dict[str, Any]) -> None:
-        """The machine said who it is."""
+    def met(self, capabilities: int, about: dict[str, Any]) -> None:
+        """The machine said who it is; journaled before the next fact, or as soon as may be."""
+        if capabilities != self.core.capabilities:
+            self._device = (capabilities, about)
+            self._start(self._meet())
+
+    async def _meet(self) -> bool:
         async with self._lock:
-            change = None if self._closed else self.core.handle_device(capabilities, about)
-            if change is not None:
-                await self._commit(change)
+            return not self._closed and await self._meet_now()
+
+    async def _meet_now(self) -> bool:
+        device, self._device = self._device, None
+        change = None if device is None else self.core.handle_device(*device)
+        if change is not None:
+            await self._commit(change)
+        return change is not None
 
     async def _known(self, fact: Fact) -> CommitResult | None:
         if fact.boot_id is None or fact.event_no is None:
@@ -173,14 +192,15 @@ class TableWriter:
 
     async def _commit(self, change: Change) -> CommitResult:
         passing("decided")
+        self._busy_since = self._clock.mono_ms()
         try:
             result = await asyncio.shield(self.journal.append(change.transaction))
-        except asyncio.CancelledError:
-            raise
         except Exception:
             _LOG.exception("%s: the journal refused a transaction; going back to it", self.table_id)
             await self.restore()
             raise
+        finally:
+            self._busy_since = None
         passing("committed")
         if result.duplicate:
             # Another writer's word stands in the journal: be where it is.
@@ -220,10 +240,11 @@ class TableWriter:
         if due is None or self._closed:
             return
         delay = max(0, due - self._clock.mono_ms()) / 1000
-        self._timer = asyncio.get_running_loop().call_later(delay, self._start_tick)
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(delay, lambda: self._start(self.tick()))
 
-    def _start_tick(self) -> None:
-        task = asyncio.get_running_loop().create_task(self.tick())
+    def _start(self, work: Coroutine[Any, Any, bool]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._ticks.add(task)
         task.add_done_callback(self._ticks.discard)
 

@@ -1,0 +1,258 @@
+"""`tablectl run`: all tables of a hall in one loop, from the lock on the journal to the last farewell.
+
+Order of birth: journal, tables as the journal left them, pages, broker, ports. Order of death: ports
+(every event under way is written and acknowledged), broker (what is left is published), pages, journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from tablectl import __version__
+from tablectl.bus.broker import Broker
+from tablectl.config import Settings
+from tablectl.daemon.clock import Clock, SystemClock
+from tablectl.daemon.ids import Ids, random_ids
+from tablectl.daemon.lag import LoopLag
+from tablectl.daemon.notify import Notifier, Watchdog
+from tablectl.daemon.unit import TableUnit
+from tablectl.journal import Health, Journal
+from tablectl.web.server import WebServer
+
+_LOG = logging.getLogger("tablectl.daemon")
+PORT_CLOSE_S = 0.8
+FAREWELL_S = 0.7
+"""Both together leave the journal half a second of the two that a stop may take."""
+STATUS_EVERY_S = 10.0
+BUS_STUCK_S = 60.0
+
+
+class Daemon:
+    """Everything that runs; `run` returns after a graceful stop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        ids: Ids = random_ids,
+        notifier: Notifier | None = None,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.lag = LoopLag()
+        self.notifier = notifier or Notifier()
+        self.watchdog = Watchdog(self.notifier)
+        self.units: dict[str, TableUnit] = {}
+        self.web: WebServer | None = None
+        self.journal: Journal | None = None
+        self.ready = asyncio.Event()
+        """Set once everything is started: tables read back, pages served, ports being opened."""
+        self.on_ready: Callable[[Daemon], None] = lambda _daemon: None
+        self._ids = ids
+        self._stopping = asyncio.Event()
+        self._progress: dict[str, tuple[int, int]] = {}
+
+    # ------------------------------------------------------------------ life
+
+    def stop(self) -> None:
+        """Ask for a graceful stop; a second call changes nothing."""
+        self._stopping.set()
+
+    def stop_on_signals(self) -> None:
+        """SIGTERM and SIGINT stop gracefully."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+
+    async def run(self) -> None:
+        """Live until `stop`. Raises JournalError, TileFileError, WebAddressError before anything runs."""
+        self.journal = Journal.open(
+            self.settings.journal.path,
+            fsync=self.settings.journal.fsync,
+            on_health=self._journal_health,
+        )
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            await self._prepare(self.journal)
+            tasks.append(asyncio.create_task(self.lag.run(), name="loop lag"))
+            tasks.append(asyncio.create_task(self._tell_systemd(), name="systemd"))
+            for unit in self.units.values():
+                tasks.append(asyncio.create_task(unit.run_bus(), name=f"bus {unit.table_id}"))
+                tasks.append(asyncio.create_task(unit.run_session(), name=f"port {unit.table_id}"))
+            self.ready.set()
+            self.notifier.ready(self.status_line())
+            self.on_ready(self)
+            await self._stopping.wait()
+        finally:
+            await self._end(tasks)
+
+    async def _prepare(self, journal: Journal) -> None:
+        settings = self.settings
+        broker = None
+        if settings.mqtt is not None:
+            mqtt = settings.mqtt
+            broker = Broker.from_url(
+                mqtt.url,
+                username=mqtt.username,
+                password=mqtt.password.reveal() if mqtt.password else None,
+                ca_file=mqtt.ca_file,
+                protocol=mqtt.protocol,
+                keepalive_s=mqtt.keepalive,
+            )
+        instance = self._ids("instance")
+        for table in settings.tables:
+            unit = TableUnit(
+                settings,
+                table,
+                journal,
+                self.clock,
+                self._ids,
+                instance=instance,
+                broker=broker,
+                loop_lag_ms=self.lag.worst_ms,
+            )
+            await unit.prepare()
+            self.units[table.id] = unit
+        if settings.web.enabled:
+            self.web = WebServer(
+                [unit.source for unit in self.units.values()],
+                venue=settings.venue.id,
+                venue_name=settings.venue.name,
+                host=settings.web.host,
+                port=settings.web.port,
+                health=self.health,
+                metrics=self.metrics,
+            )
+            await self.web.start()
+            for unit in self.units.values():
+                unit.wake_pages = _waker(self.web, unit.table_id)
+
+    async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
+        self.notifier.stopping()
+        _LOG.info("stopping")
+        await _within(
+            PORT_CLOSE_S, *(unit.stop_session() for unit in self.units.values()), what="ports"
+        )
+        for unit in self.units.values():
+            if unit.bus is not None:
+                unit.bus.stop()
+        waiting = [task for task in tasks if task.get_name().startswith("bus ")]
+        if waiting:
+            await asyncio.wait(waiting, timeout=FAREWELL_S)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self.web is not None:
+            with contextlib.suppress(Exception):
+                await self.web.stop()
+        if self.journal is not None:
+            await self.journal.close()
+        _LOG.info("stopped")
+
+    # ------------------------------------------------------------------ how it is
+
+    def status_line(self) -> str:
+        """One line for systemd and the log."""
+        up = sum(1 for u in self.units.values() if u.status is not None and u.status.state == "up")
+        online = sum(1 for u in self.units.values() if u.bus and u.bus.status.state == "online")
+        text = f"{up} of {len(self.units)} tables up"
+        if self.settings.mqtt is not None:
+            text += f", {online} online at the broker"
+        if self.journal is not None and self.journal.health.state != "ok":
+            text += f"; journal: {self.journal.health.state} ({self.journal.health.reason})"
+        return text
+
+    def health(self) -> tuple[bool, dict[str, Any]]:
+        """For /healthz: whether the daemon itself is well, and each part of it."""
+        assert self.journal is not None
+        journal = self.journal.health
+        stuck = self.watchdog.stuck()
+        facts = {
+            "version": __version__,
+            "epoch": self.journal.epoch,
+            "stuck": stuck,
+            "loop_lag_ms": round(self.lag.worst_ms(), 3),
+            "journal": {"state": journal.state, "reason": journal.reason},
+            "tables": {
+                unit.table_id: {
+                    "link": unit.status.state if unit.status else "down",
+                    "reason": unit.status.reason if unit.status else "",
+                    "bus": unit.bus.status.state if unit.bus else "off",
+                    "outbox": unit.waiting,
+                    "fault": unit.writer.fault,
+                    "durable": unit.writer.durable,
+                }
+                for unit in self.units.values()
+            },
+        }
+        return not stuck and journal.state != "memory", facts
+
+    def metrics(self) -> str:
+        """For /metrics."""
+        from tablectl.daemon.metrics import render
+
+        return render(self)
+
+    def _journal_health(self, health: Health) -> None:
+        level = logging.INFO if health.state == "ok" else logging.ERROR
+        _LOG.log(level, "journal: %s %s", health.state, health.reason)
+        self.notifier.status(self.status_line())
+
+    async def _tell_systemd(self) -> None:
+        """Status text, and the watchdog, fed only by real progress of serial, engine and bus."""
+        self.watchdog.watch("engine", self._engine_stuck)
+        self.watchdog.watch("serial", self._serial_stuck)
+        self.watchdog.watch("bus", self._bus_stuck)
+        period = self.notifier.watchdog_s or STATUS_EVERY_S
+        while True:
+            await asyncio.sleep(min(period, STATUS_EVERY_S))
+            if self.notifier.watchdog_s is None or not self.watchdog.beat():
+                self.notifier.status(self.status_line())
+
+    def _engine_stuck(self) -> bool:
+        """A table's writer holds its lock for long: deciding or committing does not end."""
+        return any(unit.writer.busy_s > BUS_STUCK_S / 2 for unit in self.units.values())
+
+    def _serial_stuck(self) -> bool:
+        """A connection's task has ended although nobody stopped it."""
+        return any(
+            unit.session_ended and not self._stopping.is_set() for unit in self.units.values()
+        )
+
+    def _bus_stuck(self) -> bool:
+        """The broker takes us, and yet nothing gets out."""
+        now = self.clock.mono_ms()
+        stuck = False
+        for unit in self.units.values():
+            if unit.bus is None or unit.bus.status.state != "online" or unit.waiting == 0:
+                self._progress.pop(unit.table_id, None)
+                continue
+            published, since = self._progress.get(unit.table_id, (-1, now))
+            if published != unit.source.published():
+                self._progress[unit.table_id] = (unit.source.published(), now)
+            elif now - since > BUS_STUCK_S * 1000:
+                stuck = True
+        return stuck
+
+
+def _waker(web: WebServer, table_id: str) -> Callable[[], None]:
+    return lambda: web.wake(table_id)
+
+
+async def _within(seconds: float, *coming: Any, what: str) -> None:
+    """Wait for all, but not longer: an ordered end has a limit for each step (known fault 7)."""
+    if not coming:
+        return
+    tasks = [asyncio.ensure_future(each) for each in coming]
+    _done, late = await asyncio.wait(tasks, timeout=seconds)
+    for task in late:
+        task.cancel()
+    if late:
+        _LOG.warning("%s did not close within %.1f s; going on without them", what, seconds)
+        await asyncio.gather(*late, return_exceptions=True)
