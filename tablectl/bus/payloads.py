@@ -17,6 +17,7 @@ from tablectl.engine.game.events import Event, mask_event
 
 Wind = Literal["E", "S", "W", "N"]
 Seat = Annotated[int, Field(ge=0, le=3)]
+Riichi = Literal["no", "declared", "accepted"]
 WINDS: tuple[Wind, Wind, Wind, Wind] = ("E", "S", "W", "N")
 
 
@@ -234,7 +235,7 @@ class SeatView(Payload):
     wind: Wind | None
     """Null before the first dealer is known."""
     score: int
-    riichi: Literal["no", "declared", "accepted"]
+    riichi: Riichi
     melds: tuple[MeldView, ...]
     river: tuple[RiverView, ...]
     shown: tuple[str, ...] | None

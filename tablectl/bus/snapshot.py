@@ -8,6 +8,7 @@ from tablectl.bus.payloads import (
     GameView,
     MeldView,
     ResultView,
+    Riichi,
     RiverView,
     RoundView,
     SeatView,
@@ -18,7 +19,7 @@ from tablectl.engine.game.codec import tile_text
 from tablectl.engine.game.events import Won
 from tablectl.engine.game.state import FinalResult, GameState, Outcome
 
-_RIICHI = ("no", "declared", "accepted")
+_RIICHI: tuple[Riichi, Riichi, Riichi] = ("no", "declared", "accepted")
 
 
 def game_view(state: GameState) -> GameView | None:
@@ -59,7 +60,8 @@ def _seat(state: GameState, number: int) -> SeatView:
         name=state.names[number],
         wind=WINDS[state.wind(number)] if seated else None,
         score=state.scores[number],
-        riichi=_RIICHI[seat.riichi],
+        # Once the hand is settled the sticks are off the table, whoever took them.
+        riichi=_RIICHI[seat.riichi] if state.phase not in ("ready", "ended") else "no",
         melds=tuple(
             MeldView(
                 kind=meld.kind,

@@ -25,8 +25,8 @@ class Hub:
 
     def __init__(self, source: TableSource) -> None:
         self.source = source
-        self.news: dict[str, Any] | None = None
-        """The last event worth telling, as a JSON object."""
+        self.news: list[dict[str, Any]] = []
+        """The last event worth telling, as a JSON object; several where several won."""
         self._recent: deque[EventMessage] = deque(maxlen=KEPT)
         self.bell = asyncio.Event()
         """Rings at the next change; take it first, then look, then wait for it."""
@@ -81,5 +81,14 @@ class Hub:
             self._recent.extend(chunk)
             cursor = chunk[-1].seq
             for event in chunk:
-                if event.view.fields["type"] not in QUIET:
-                    self.news = event.to_json()
+                self._tell(event)
+
+    def _tell(self, event: EventMessage) -> None:
+        kind = event.view.fields["type"]
+        last_kind = self.news[-1]["type"] if self.news else ""
+        if kind in QUIET or (kind == "hand_ended" and last_kind in ("won", "hand_drawn")):
+            return
+        if kind == "won" and last_kind == "won":
+            self.news = [*self.news, event.to_json()]
+        else:
+            self.news = [event.to_json()]

@@ -2,11 +2,13 @@
 
 import { listen } from "./live.js";
 import { tile } from "./tiles.js";
-import { chosenLanguage, remember, tell, tellWin, wordsOf } from "./words.js";
+import { chosenLanguage, remember, tell, wordsOf } from "./words.js";
 
 const main = document.getElementById("tables");
 const connection = document.getElementById("connection");
 const button = document.getElementById("language");
+const CARD_RATIO = 0.95; // height of a card for its width
+const MIN_WIDTH = 300;
 const cards = new Map();
 const rows = new Map();
 let language = chosenLanguage();
@@ -88,11 +90,13 @@ class Card {
     const name = (seat) => game.seats[seat].name || game.seats[seat].player || words.seat(seat);
     game.seats.forEach((seat, number) => this.showSeat(number, seat, game, words, name(number)));
     this.scores = game.seats.map((seat) => seat.score);
-    set(this.news, this.tellNews(row, game, words, name));
+    set(this.news, this.tellNews(row, words, name));
   }
 
   showCentre(game, words) {
-    set(this.round, words.round(words.rounds[game.round.wind], game.round.number));
+    const ended = game.phase === "ended";
+    const round = words.round(words.rounds[game.round.wind], game.round.number);
+    set(this.round, ended ? words.phase.ended : round);
     for (const [count, value, label] of [
       [this.honba, game.round.honba, words.honba],
       [this.deposits, game.round.deposits, words.deposits],
@@ -109,7 +113,7 @@ class Card {
       this.dora.replaceChildren(...game.dora.map(tile));
     }
     set(this.left, game.tiles_left === null ? "" : words.left(game.tiles_left));
-    set(this.phase, game.paused ? words.paused : words.phase[game.phase] ?? "");
+    set(this.phase, game.paused ? words.paused : ended ? "" : words.phase[game.phase] ?? "");
   }
 
   showSeat(number, seat, game, words, name) {
@@ -141,13 +145,30 @@ class Card {
     shown.change.addEventListener("animationend", (event) => event.target.remove());
   }
 
-  tellNews(row, game, words, name) {
-    const wins = game.result?.wins ?? [];
-    if (wins.length && ["won", "hand_ended", "game_ended"].includes(row.news?.type)) {
-      return wins.map((win) => tellWin(win, words, name)).join("　／　");
-    }
-    return row.news ? tell(row.news, words, name) : "";
+  tellNews(row, words, name) {
+    return row.news.map((event) => tell(event, words, name)).join("　／　");
   }
+}
+
+/** As large as all tables together fit on the screen; below a readable width the page scrolls. */
+function arrange() {
+  const count = cards.size;
+  if (!count) return;
+  const gap = parseFloat(getComputedStyle(main).columnGap);
+  const wide = main.clientWidth - 2 * parseFloat(getComputedStyle(main).paddingLeft);
+  const high = window.innerHeight - main.offsetTop - gap;
+  let best = 0;
+  let columns = 1;
+  for (let tried = 1; tried <= count; tried += 1) {
+    const lines = Math.ceil(count / tried);
+    const width = Math.min((wide + gap) / tried - gap, ((high + gap) / lines - gap) / CARD_RATIO);
+    if (width > best) [best, columns] = [width, tried];
+  }
+  if (best < MIN_WIDTH) {
+    columns = Math.max(1, Math.min(count, Math.floor((wide + gap) / (MIN_WIDTH + gap))));
+    best = (wide + gap) / columns - gap;
+  }
+  main.style.gridTemplateColumns = `repeat(${columns}, ${Math.floor(best)}px)`;
 }
 
 function signed(value) {
@@ -175,6 +196,7 @@ function showTables(ids) {
     }
   }
   main.dataset.count = ids.length;
+  arrange();
   showWords();
 }
 
@@ -192,6 +214,7 @@ function showWords() {
   for (const row of rows.values()) cards.get(row.table)?.show(row);
 }
 
+window.addEventListener("resize", arrange);
 button.addEventListener("click", () => {
   language = language === "en" ? "ja" : "en";
   remember(language);

@@ -139,7 +139,7 @@ export function tell(event, words, name) {
 }
 
 /** One line about a win: who, from whom, how much. */
-export function tellWin(win, words, name) {
+function tellWin(win, words, name) {
   const from = win.from_seat ?? win.seat;
   const who = from === win.seat ? words.tsumo(name(win.seat)) : words.ron(name(win.seat), name(from));
   const parts = [];
