@@ -20,7 +20,7 @@ from tablectl.engine.game.legal import claims, legal, own_turn
 from tablectl.engine.game.state import EMPTY, GameState
 from tablectl.engine.rules import Ruleset
 from tablectl.engine.tiles import BY_NAME, text_of
-from tablectl.records.reader import WINDS, Record, ruleset_of
+from tablectl.records.reader import WINDS, Record, RecordError, ruleset_of
 
 Observer = Callable[[GameState, Command], None]
 """Sees each state with the command that is decided in it (what `--check` of positions hooks into)."""
@@ -101,7 +101,18 @@ class GameReplay:
         self._ended: ev.HandEnded | None = None
 
     def run(self) -> Report:
-        """Plays the record; returns the report."""
+        """Plays the record; returns the report. Raises `RecordError` for a record that is none."""
+        try:
+            return self._run()
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            at = "" if self._event is None else f", event {self._event}"
+            raise RecordError(
+                "bad_record",
+                f"{self.record.id} {self._hand}{at} is not in the form of a record: {error!r}",
+                where=self.record.where,
+            ) from error
+
+    def _run(self) -> Report:
         self.report.games += 1
         for number, round_ in enumerate(self.record.rounds):
             self._hand = f"{round_['wind']}{round_['num']}.{round_['honba']}"

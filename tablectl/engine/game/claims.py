@@ -125,7 +125,7 @@ def _call(
     state: GameState, number: int, kind: Literal["chi", "pon"], tile: int, hand_tiles: Hand
 ) -> Answer:
     seat = state.seats[number]
-    forbidden = kuikae(state.rules, kind, tile, hand_tiles)
+    forbidden = kuikae(state.rules, tile, hand_tiles)
     if not _leaves_a_discard(seat, hand_tiles, forbidden):
         return Refusal(
             "no_discard_left",
@@ -288,7 +288,7 @@ def chi_options(state: GameState, number: int) -> list[cmd.Chi]:
         cmd.Chi(number, tile, pair)
         for pair in combinations(near, 2)
         if is_run([kind, KIND[pair[0]], KIND[pair[1]]])
-        and _leaves_a_discard(seat, pair, kuikae(state.rules, "chi", tile, pair))
+        and _leaves_a_discard(seat, pair, kuikae(state.rules, tile, pair))
     ]
 
 
@@ -304,7 +304,7 @@ def pon_options(state: GameState, number: int) -> list[cmd.Pon | cmd.Daiminkan]:
     out: list[cmd.Pon | cmd.Daiminkan] = [
         cmd.Pon(number, tile, pair)
         for pair in sorted(set(combinations(same, 2)))
-        if _leaves_a_discard(seat, pair, kuikae(state.rules, "pon", tile, pair))
+        if _leaves_a_discard(seat, pair, kuikae(state.rules, tile, pair))
     ]
     if len(same) == 3 and not may_kan(state, number):
         out.append(cmd.Daiminkan(number, tile, (same[0], same[1], same[2])))

@@ -12,12 +12,14 @@ from functools import lru_cache
 from tablectl.engine.game.events import Hand
 from tablectl.engine.game.state import Meld, Seat
 from tablectl.engine.rules.model import Ruleset
+from tablectl.engine.scoring.kuikae import forbidden_discards
 from tablectl.engine.scoring.melds import Meld as ScoringMeld
 from tablectl.engine.scoring.melds import meld
+from tablectl.engine.scoring.riichi_ankan import riichi_ankan_allowed
 from tablectl.engine.scoring.suits import key_of
 from tablectl.engine.scoring.waits import live_waits
 from tablectl.engine.scoring.waits import waits as shape_waits
-from tablectl.engine.tiles import KIND, YAOCHU, is_run
+from tablectl.engine.tiles import KIND, YAOCHU
 
 ALL_YAOCHU = frozenset(YAOCHU)
 _CACHED_HANDS = 1 << 15
@@ -134,28 +136,13 @@ def nine_kinds(hand: Iterable[int]) -> int:
 # ---- after a call, after riichi -----------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 12)
-def _kuikae(rule: str, kind: str, tile: int, hand_tiles: Hand) -> tuple[int, ...]:
-    called = KIND[tile]
-    if rule == "allowed":
-        return ()
-    if rule == "same_tile" or kind == "pon":
-        return (called,)
-    one, other = (KIND[t] for t in hand_tiles)
-    return tuple(k for k in range(34) if is_run((one, other, k)) or k == called)
-
-
-def kuikae(rules: Ruleset, kind: str, tile: int, hand_tiles: Hand) -> tuple[int, ...]:
-    """Kinds that must not be discarded right after a call (row 48)."""
-    return _kuikae(rules.kuikae, kind, tile, hand_tiles)
+def kuikae(rules: Ruleset, tile: int, hand_tiles: Hand) -> tuple[int, ...]:
+    """Kinds that must not be discarded right after a chi or pon (row 48)."""
+    return tuple(sorted(forbidden_discards(tile, hand_tiles, rules.kuikae)))
 
 
 def ankan_keeps(rules: Ruleset, seat: Seat, drawn: int) -> bool:
     """Whether an ankan of the drawn tile keeps what the ruleset wants kept after riichi (row 83)."""
-    kind = KIND[drawn]
     place = seat.hand.index(drawn)
     before = seat.hand[:place] + seat.hand[place + 1 :]
-    after = tuple(tile for tile in before if KIND[tile] != kind)
-    if len(before) - len(after) != 3:
-        return False
-    return _waits_of(before) == _waits_of(after)
+    return riichi_ankan_allowed(key_of(before), drawn, rules.riichi_ankan)

@@ -43,7 +43,7 @@ def reported_win(state: GameState, command: cmd.Win, tile: int | None) -> ev.Won
     if tsumo:
         for seat in range(4):
             if seat != command.seat:
-                part = cost.dealer if seat == state.dealer or dealer else cost.child
+                part = cost.dealer if seat == state.dealer else cost.child
                 payer = seat if pao is None else pao
                 honba_payer = seat if pao is None or rules.pao_honba_tsumo == "shared" else pao
                 deltas[payer] -= part
