@@ -224,7 +224,9 @@ class Board:
         self._refresh()
         self.results[cmd_id] = result
         self.sent["ActionResult"] += 1
+        before = self.link.event_no
         self.link.finish(cmd_id, result, detail, self._device_time(self._agenda.now))
+        self.events_lost += self.link.event_no == before
 
     def started(self, cmd_id: int) -> None:
         """The machine was set in motion for this action."""

@@ -86,6 +86,8 @@ class People:
         self._turned = 0
         self._live = LIVE_START
         self._riichi: set[int] = set()
+        self._paid: list[int] | None = None
+        """Scores up to which the sticks are settled."""
 
     # ------------------------------------------------------------------ from outside
 
@@ -349,9 +351,9 @@ class People:
 
     def _finish(self, hand: Hand) -> Activity:
         parts = self._parts
+        before = parts.displays.scores
         yield from self._ask("result", len(hand.steps), -1)
         yield from self._busy("settle")
-        before = parts.displays.scores
         if parts.capabilities & Capability.STICK_TRAYS:
             yield from self._see("", lambda: parts.displays.scores != before, GLANCE)
             parts.sticks.clear_slots()
@@ -396,8 +398,10 @@ class People:
             self._parts.press(button, seat)
 
     def _pay(self) -> None:
+        """Move sticks when the displays show other scores than at the last payment."""
         scores = self._parts.displays.scores
-        if scores is not None:
+        if scores is not None and scores != self._paid:
+            self._paid = list(scores)
             self._parts.sticks.pay(scores)
 
     # ------------------------------------------------------------------ waiting

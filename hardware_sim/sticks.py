@@ -35,8 +35,8 @@ def start_set(points: int) -> Counts:
 def share_out(targets: Sequence[int], pool: Counts) -> list[Counts] | None:
     """Lay the sticks of the pool into trays worth exactly the targets; None when they do not suffice.
 
-    From the smallest stick up: everybody gets what his remainder needs, whatever is over goes where
-    a whole larger stick is still missing, to the tray that lacks most.
+    From the smallest stick up: everybody gets what his remainder needs; bundles that are over stand
+    in for larger sticks, first where those would be too few, else where most is missing.
     """
     left = list(targets)
     trays = [[0] * len(VALUES) for _ in targets]
@@ -52,13 +52,27 @@ def share_out(targets: Sequence[int], pool: Counts) -> list[Counts] | None:
         if stock < 0:
             return None
         if larger is not None:
-            bundle = larger // value
-            while stock >= bundle and max(left) >= larger:
-                seat = left.index(max(left))
-                trays[seat][index] += bundle
+            for seat in _bundles(left, stock // (larger // value), index - 1, pool):
+                trays[seat][index] += larger // value
                 left[seat] -= larger
-                stock -= bundle
     return trays if not any(left) else None
+
+
+def _bundles(left: Counts, count: int, index: int, pool: Counts) -> list[int]:
+    """Seats that take a bundle of small sticks for one larger stick (`index`), at most `count` of them."""
+    left = list(left)
+    value = VALUES[index]
+    over = VALUES[index - 1] if index else None
+    seats: list[int] = []
+    while len(seats) < count and max(left) >= value:
+        seat = left.index(max(left))
+        if over is not None:
+            needs = [points % over // value for points in left]
+            if sum(needs) > pool[index]:
+                seat = needs.index(max(needs))
+        seats.append(seat)
+        left[seat] -= value
+    return seats
 
 
 @dataclass
