@@ -109,6 +109,7 @@ class Soak:
         self._bad = rate > 0
         self._cmd = 0
         self._token = 0
+        self._outstanding: set[int] = set()
         self._echo: dict[int, bytes] = {}
 
     # ------------------------------------------------------------------ traffic
@@ -149,8 +150,6 @@ class Soak:
     def _send_something(self) -> None:
         account, rng = self.account, self.random
         choice = rng.random()
-        outstanding = len(account.actions_sent) - len(account.results)
-        outstanding -= len((account.actions_unsent | account.actions_unsure) - set(account.results))
         if choice < 0.5:
             under_way = len(account.events_sent) - len(account.events_got)
             if under_way < 8 and self.device.send_space(Kind.EVENT) > RESULTS_ROOM:
@@ -162,8 +161,9 @@ class Soak:
             self.host.show(m.SetText(display=rng.randrange(3), text=str(rng.randrange(1000))))
         elif self.host.state is State.UP:
             if choice < 0.8:
-                if outstanding < 6:
+                if len(self._outstanding) < 6:
                     self._cmd += 1
+                    self._outstanding.add(self._cmd)
                     account.actions_sent.add(self._cmd)
                     command = m.Action(self._cmd, ActionKind.TEST_COUNT, 0, 0, 0)
                     self.host.send(command if choice < 0.78 else m.Stop(cmd_id=self._cmd), self.now)
@@ -200,6 +200,7 @@ class Soak:
                 (item.unsure, account.actions_unsure),
             ):
                 fates.update(x.cmd_id for x in kind if isinstance(x, m.Action | m.Stop))
+                self._outstanding -= fates
             if item.reason not in ("peer_reset", "peer_lost"):
                 self.host.connect(self.now)
         elif isinstance(item, LinkUp):
@@ -215,6 +216,7 @@ class Soak:
                 account.event_numbers.append(item.event_no)
             if isinstance(message, m.ActionResult) and not message.repeated:
                 account.results[message.cmd_id] += 1
+                self._outstanding.discard(message.cmd_id)
                 if message.result == Result.REFUSED_BUSY:
                     account.refused.add(message.cmd_id)
             elif isinstance(message, m.TestEchoReply):
