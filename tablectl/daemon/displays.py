@@ -50,8 +50,9 @@ def lamps(state: GameState) -> tuple[int, int]:
     if state.game is None or state.phase in ("empty", "seating", "ended"):
         return 0, 0
     on |= Lamp.DEALER_0 << state.dealer
+    in_hand = state.phase != "ready"
     for seat in range(4):
-        riichi = state.seats[seat].riichi
+        riichi = state.seats[seat].riichi if in_hand else 0
         if riichi:
             on |= Lamp.RIICHI_0 << seat
         if riichi == 1:
