@@ -110,9 +110,10 @@ class GameStart(RequestModel):
 
     name: ClassVar[str] = "game/start"
 
-    ruleset: str = "tenhou"
+    ruleset: str | dict[str, Any] = ""
+    """An id (empty: the table's own), or a whole ruleset as `rules show ID --json` prints it."""
     options: dict[str, Any] = {}
-    """Options of the ruleset, such as `{"length": "east", "kuitan": false}`."""
+    """Options of a ruleset named by id, such as `{"length": "tonpuusen", "kuitan": false}`."""
     players: tuple[PlayerId, PlayerId, PlayerId, PlayerId]
     names: tuple[Name, Name, Name, Name] = ("", "", "", "")
     first_dealer: Seat | None = 0
@@ -131,7 +132,7 @@ class GameStart(RequestModel):
         """`StartGame` with the ruleset written out in full."""
         return commands.StartGame(
             game_id=self.game_id or context.new_game_id(),
-            ruleset=context.resolve_ruleset(self.ruleset, self.options),
+            ruleset=_ruleset(context, self.ruleset, self.options),
             players=self.players,
             names=self.names,
             first_dealer=self.first_dealer,
@@ -139,6 +140,45 @@ class GameStart(RequestModel):
             knowledge=context.knowledge,
             auto_deal=context.auto_deal,
             scores=self.scores,
+            time_limit_min=self.time_limit_min,
+        )
+
+
+class GameAdopt(RequestModel):
+    """Take over a game already in progress, between two hands."""
+
+    name: ClassVar[str] = "game/adopt"
+
+    ruleset: str | dict[str, Any] = ""
+    options: dict[str, Any] = {}
+    players: tuple[PlayerId, PlayerId, PlayerId, PlayerId]
+    names: tuple[Name, Name, Name, Name] = ("", "", "", "")
+    scores: tuple[int, int, int, int]
+    first_dealer: Seat
+    wind: Literal["E", "S", "W", "N"]
+    """Round wind."""
+    number: Annotated[int, Field(ge=1, le=4)]
+    """Of the hand within the round: the dealer is `first_dealer + number - 1`."""
+    honba: Annotated[int, Field(ge=0)] = 0
+    deposits: Annotated[int, Field(ge=0)] = 0
+    time_limit_min: Annotated[int, Field(gt=0)] | None = None
+    game_id: Annotated[str, StringConstraints(pattern=r"[A-Za-z0-9._-]{1,64}")] | None = None
+
+    def command(self, context: Context) -> commands.Command:
+        """`AdoptGame` with the ruleset written out in full."""
+        return commands.AdoptGame(
+            game_id=self.game_id or context.new_game_id(),
+            ruleset=_ruleset(context, self.ruleset, self.options),
+            players=self.players,
+            names=self.names,
+            scores=self.scores,
+            first_dealer=self.first_dealer,
+            round_wind="ESWN".index(self.wind),
+            hand_number=self.number,
+            honba=self.honba,
+            deposits=self.deposits,
+            knowledge=context.knowledge,
+            auto_deal=context.auto_deal,
             time_limit_min=self.time_limit_min,
         )
 
@@ -325,7 +365,7 @@ class Undo(RequestModel):
 REQUESTS: dict[str, type[RequestModel]] = {
     model.name: model
     for model in (
-        GameStart, GameAbort, GamePause, GameResume, HandAbort, Riichi, ResultWin, ResultDraw, Settle, Undo,
+        GameStart, GameAdopt, GameAbort, GamePause, GameResume, HandAbort, Riichi, ResultWin, ResultDraw, Settle, Undo,
     )
 }  # fmt: skip
 """Every request by the name after `request/`."""
@@ -359,6 +399,18 @@ def parse(name: str, data: object) -> RequestModel:
             f"fields of {name}: {known}",
             field,
         ) from None
+
+
+def _ruleset(
+    context: Context, named: str | dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    if isinstance(named, str):
+        return context.resolve_ruleset(named, options)
+    if options:
+        raise RequestError(
+            "bad_request", "options go with a ruleset named by id", "leave options out", "options"
+        )
+    return named
 
 
 def _tiles(texts: tuple[str, ...]) -> tuple[int, ...]:

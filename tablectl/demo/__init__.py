@@ -1,0 +1,1 @@
+"""One game through the whole bridge in one command: simulator, daemon, broker, subscriber and page."""

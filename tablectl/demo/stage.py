@@ -1,0 +1,264 @@
+"""Everything a demo puts up: folder, broker, simulated table, daemon, subscriber, operator."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from tablectl.bus.broker import Broker
+from tablectl.bus.payloads import SeenEvent
+from tablectl.bus.tasks import end
+from tablectl.bus.topics import Topics
+from tablectl.bus.watcher import Seen, Watcher
+from tablectl.demo.broker import DemoBroker
+from tablectl.demo.operator import DUTIES, Operator
+from tablectl.demo.process import DemoError, Program, free_port, until_port_answers
+from tablectl.records.reader import Record
+
+VENUE: Final = "demo"
+TABLE: Final = "t1"
+LINK_S: Final = 20.0
+STUCK_S: Final = 60.0
+"""Nothing new for so long, and the demo gives up and says what it waited for; never a person's pause."""
+WEB_PORT: Final = 8731
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to play, and how."""
+
+    record: Record
+    record_name: str
+    """`FILE#ID` for the simulator."""
+    level: str = "tiles"
+    speed: float | None = 1.0
+    """Times faster than people; None: as fast as possible."""
+    seed: int = 0
+    wheel_broker: bool = False
+    """Use the broker of the wheel even where mosquitto is installed."""
+    daemon_environment: dict[str, str] | None = None
+
+
+class Stage:
+    """One table from the pty to the page. `async with Stage(plan) as stage: await stage.play()`."""
+
+    def __init__(self, plan: Plan, on_event: Callable[[SeenEvent], None] | None = None) -> None:
+        from hardware_sim.runner import RunConfig, RunningTable
+        from hardware_sim.table import Options
+
+        self.plan = plan
+        self.topics = Topics(VENUE, TABLE)
+        self.folder = Path(tempfile.mkdtemp(prefix="tablectl-demo-"))
+        try:
+            self.broker = DemoBroker(self.folder, wheel=plan.wheel_broker)
+            self.web_port = _web_port()
+            self.watcher = Watcher(
+                Broker("127.0.0.1", self.broker.port), self.topics, lasting=True, on_event=on_event
+            )
+            self.operator = Operator(plan.record, self.watcher)
+            options = Options(
+                level=plan.level,
+                seed=plan.seed,
+                speed=plan.speed,
+                operator=DUTIES[plan.level],
+                hold=True,
+            )
+            self._asked: asyncio.Queue[Any] = asyncio.Queue()
+            self.simulator = RunningTable(
+                RunConfig(
+                    options=options,
+                    record=plan.record_name,
+                    link=self.folder / "table",
+                    tiles_toml=self.folder / "tiles.toml",
+                    on_event=self._heard,
+                    exit_at_end=False,
+                )
+            )
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        self.daemon = Program("the daemon", self._daemon_command(), self.folder / "daemon.log")
+        self._stack = contextlib.AsyncExitStack()
+        self._moved = asyncio.Event()
+        self._table: asyncio.Task[dict[str, Any]] | None = None
+
+    @property
+    def address(self) -> str:
+        """The page."""
+        return f"http://127.0.0.1:{self.web_port}/board"
+
+    @property
+    def seen(self) -> Seen:
+        """What the subscriber has received."""
+        return self.watcher.seen
+
+    # ---- up and down --------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        try:
+            self._stack.push_async_callback(self.broker.stop)
+            await self.broker.start()
+            await self._stack.enter_async_context(self.watcher.connected())
+            self._table = asyncio.create_task(self.simulator.run())
+            self._stack.push_async_callback(end, [self._table])
+            self._write_config()
+            self._stack.push_async_callback(self.daemon.stop)
+            await self.start_daemon()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def start_daemon(self, more_environment: dict[str, str] | None = None) -> None:
+        """Start (or start again) the daemon on its journal, and wait for its page."""
+        environment = {**(self.plan.daemon_environment or {}), **(more_environment or {})}
+        await self.daemon.start(environment)
+        await until_port_answers(self.web_port, self.daemon)
+
+    def _daemon_command(self) -> list[str]:
+        return [sys.executable, "-m", "tablectl", "run", "--config", str(self.folder / "demo.toml")]
+
+    def _write_config(self) -> None:
+        # At full speed a tile lies where it lies the moment it is read; people are slower than antennas.
+        sensors = "" if self.plan.speed is not None else FAST_SENSORS
+        (self.folder / "demo.toml").write_text(
+            f"""\
+[venue]
+id = "{VENUE}"
+name = "tablectl demo"
+
+[mqtt]
+url = "mqtt://127.0.0.1:{self.broker.port}"
+
+[web]
+port = {self.web_port}
+
+[journal]
+path = "journal.db"
+
+[[tables]]
+id = "{TABLE}"
+name = "1番卓"
+port = "{self.simulator.path}"
+tiles = "tiles.toml"
+{sensors}""",
+            encoding="utf-8",
+        )
+
+    # ---- the play -----------------------------------------------------------------------------------
+
+    async def play(self) -> None:
+        """From the first request to the last event at the subscriber; `DemoError` when it sticks."""
+        tasks = [
+            asyncio.create_task(part)
+            for part in (self._game(), self._operate(), self._watch_parts(), self._watch_progress())
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                if task in done:
+                    task.result()
+        finally:
+            await end(tasks)
+
+    async def _game(self) -> None:
+        wanted = self.plan.level
+        try:
+            await self.watcher.until(lambda seen: _ready(seen, wanted), LINK_S)
+        except TimeoutError:
+            raise DemoError(
+                "no_link", f"daemon and table do not find each other:\n{self.daemon.tail()}"
+            ) from None
+        await self.operator.start_game()
+        self.simulator.begin()
+        await self.simulator.played()
+        hands = len(self.plan.record.rounds)
+        with contextlib.suppress(TimeoutError):
+            await self.watcher.until(lambda seen: _over(seen, hands), STUCK_S)
+
+    async def _operate(self) -> None:
+        while True:
+            progress = await self._asked.get()
+            if progress.kind == "riichi":
+                await self.operator.riichi(progress.hand, progress.index)
+            else:
+                await self.operator.result(progress.hand)
+            self.simulator.operator_done()
+
+    async def _watch_parts(self) -> None:
+        """The broker must live; the simulator must not fail. The daemon may be killed by a test."""
+        assert self._table is not None
+        broker = asyncio.create_task(self.broker.program.ended())
+        try:
+            done, _ = await asyncio.wait([broker, self._table], return_when=asyncio.FIRST_COMPLETED)
+            if self._table in done:
+                self._table.result()
+            raise DemoError("broker_ended", f"the broker ended:\n{self.broker.program.tail()}")
+        finally:
+            await end([broker])
+
+    async def _watch_progress(self) -> None:
+        said = -1
+        while True:
+            self._moved.clear()
+            try:
+                async with asyncio.timeout(STUCK_S):
+                    await self._moved.wait()
+            except TimeoutError:
+                if len(self.seen.events) == said:
+                    raise DemoError(
+                        "stuck",
+                        f"nothing has happened for {STUCK_S:.0f} s; people waited for: "
+                        f"{', '.join(self.simulator.table.people.unmet) or 'nothing named'}; "
+                        f"the daemon says:\n{self.daemon.tail()}",
+                    ) from None
+            said = len(self.seen.events)
+
+    def _heard(self, progress: Any) -> None:
+        self._moved.set()
+        if progress.waits:
+            self._asked.put_nowait(progress)
+
+
+FAST_SENSORS: Final = """
+[tables.sensors]
+settle_ms = 0
+missed_reads = 1
+read_period_ms = 10
+same_tag_ms = 0
+"""
+
+
+def _ready(seen: Seen, level: str) -> bool:
+    link = seen.retained.get("link") or {}
+    info = seen.retained.get("bridge/info") or {}
+    return link.get("state") == "up" and info.get("level") == level
+
+
+def _over(seen: Seen, hands: int) -> bool:
+    kinds = [event.type for event in seen.events]
+    return "game_ended" in kinds or kinds.count("hand_ended") >= hands
+
+
+def _web_port() -> int:
+    """The port people know from the daemon, or a free one when it is taken."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", WEB_PORT))
+        except OSError:
+            return free_port()
+    return WEB_PORT
