@@ -194,6 +194,17 @@ def _fields_of(cls: type) -> tuple[FieldSpec, ...]:
     )
 
 
+def _maker(cls: type) -> Callable[..., Any]:
+    """A constructor that fills the slots directly: half the time of a frozen dataclass's own, which decoding feels."""
+    names = [f.name for f in dataclasses.fields(cast("Any", cls))]
+    space: dict[str, Any] = {f"set_{n}": cast("Any", cls).__dict__[n].__set__ for n in names}
+    space |= {"new": object.__new__, "cls": cls}
+    lines = [f"def make({', '.join(names)}):", "    made = new(cls)"]
+    lines += [f"    set_{n}(made, {n})" for n in names]
+    exec("\n".join([*lines, "    return made"]), space)  # noqa: S102 - names come from our own declarations, as in dataclasses
+    return cast("Callable[..., Any]", space["make"])
+
+
 class RecordSpec:
     """Layout of a record: scalars only, so every entry of a list has the same size."""
 
@@ -205,6 +216,7 @@ class RecordSpec:
         self.size = self.struct.size
         self.getter = operator.attrgetter(*(f.name for f in self.fields))
         self.checks = [(i, f) for i, f in enumerate(self.fields) if f.narrowed]
+        self.make = _maker(cls)
 
 
 class Record:
@@ -270,6 +282,7 @@ class MessageSpec:
         else:
             self._getter = lambda _message: ()
         self._checks = [(i, f, f.lo, f.hi) for i, f in enumerate(self.fields) if f.narrowed]
+        self._make = _maker(cls)
         self._newest = max((f.since for f in self.fields), default=0)
 
     def _verify(self) -> None:
@@ -364,7 +377,7 @@ class MessageSpec:
             for i, f, lo, hi in self._checks:
                 if not lo <= values[i] <= hi:
                     raise self._malformed(f, values[i])
-            return self.cls(*values)
+            return cast("Message", self._make(*values))
         return self._unpack_slowly(payload)
 
     def _unpack_slowly(self, payload: bytes) -> Message:
@@ -414,7 +427,7 @@ class MessageSpec:
             for i, g in layout.checks:
                 if not g.lo <= values[i] <= g.hi:
                     raise self._malformed(g, values[i])
-            entries.append(f.record(*values))
+            entries.append(layout.make(*values))
             at += layout.size
         return tuple(entries), at
 
