@@ -102,7 +102,12 @@ class Bridge:
     def play(self) -> None:
         """Run to the end of the record, the last result settled."""
         self.run(until=lambda: self.sim.over)
-        self.run(until=lambda: self.sim.board.told(), limit_s=5)
+        self.rest(1.0)
+
+    def rest(self, seconds: float) -> None:
+        """Let so much time pass."""
+        until = self.clock.mono_ms() + int(seconds * 1000)
+        self.run(until=lambda: self.clock.mono_ms() >= until)
 
     def waiting(self) -> str:
         return self.sim.agenda.waiting_for("people")

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from hardware_sim.record import load
-from tests.conftest import SCALE
+from tests.conftest import scaled
 from tests.daemon.virtual import tiles_bridge
 from tests.first_light.games import game_of, scores_at_end, start_request, tenhou_games
 
-GAMES = random.Random("same feed").sample(range(400), max(2, round(2 * SCALE)))
+GAMES = random.Random("same feed").sample(range(400), scaled(40, 2))
 
 
 def split(tiles: str) -> list[str]:
