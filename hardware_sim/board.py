@@ -58,9 +58,8 @@ class Board:
         self._agenda = agenda
         self.firmware = firmware
         self.capabilities = capabilities
-        self.moving = False
-        self.faulty = False
-        self.locked = False
+        self.moving: Callable[[], bool] = lambda: False
+        """Whether a motor turns; set by the table."""
         self.test_mode = False
         self.boots = 0
         self.executed: Counter[int] = Counter()
@@ -90,6 +89,7 @@ class Board:
         self._emit_number = 0
         self._emit_gap = 0
         self._emit_at = 0
+        self._digested: m.SnapshotState | None = None
         self.link = self._boot(ResetCause.POWER_ON)
 
     # ------------------------------------------------------------------ life
@@ -112,6 +112,7 @@ class Board:
         self.test_mode = False
         self._emit_left = 0
         self._frozen_until = None
+        self._digested = None
         self._waiting.clear()
         self.link = self._boot(cause)
 
@@ -197,7 +198,6 @@ class Board:
         """An event of the machine: kept until the host has it; lost when there is no room or no program."""
         if self.frozen:
             return
-        self._refresh()
         self.sent[event.SPEC.name] += 1
         if not self.link.send(event, self._device_time(self._agenda.now)):
             self.events_lost += 1
@@ -221,7 +221,6 @@ class Board:
 
     def finish(self, cmd_id: int, result: int, detail: int) -> None:
         """An action ended."""
-        self._refresh()
         self.results[cmd_id] = result
         self.sent["ActionResult"] += 1
         before = self.link.event_no
@@ -296,9 +295,12 @@ class Board:
         self.reply(snapshot_page(request, version, self._state(), self._tiles()))
 
     def _refresh(self) -> None:
+        """Keep what the heartbeat tells up to date."""
         state = self._state()
-        self.link.state_digest = state_digest(state)
+        if state != self._digested:
+            self._digested = state
+            self.link.state_digest = state_digest(state)
         self.link.status = (
-            (Status.MOVING if self.moving else 0) | (Status.LOCKED if state.locked else 0)
+            (Status.MOVING if self.moving() else 0) | (Status.LOCKED if state.locked else 0)
             | (Status.FAULT if state.fault else 0) | (Status.TEST_MODE if self.test_mode else 0)
         )  # fmt: skip

@@ -73,6 +73,8 @@ class RunningTable:
         self._writing = False
         self._played = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.host_there = True
+        """Somebody has the port open (known only where opening it resets the board)."""
 
     @property
     def path(self) -> str:
@@ -156,7 +158,7 @@ class RunningTable:
         if port is None or self.ended:
             return
         loop = asyncio.get_running_loop()
-        now_there = port.host_present()
+        now_there = self.host_there = port.host_present()
         if now_there and not present:
             self.table.advance(self._now())
             self.table.reset_board(ResetCause.PIN)

@@ -122,6 +122,7 @@ class SimTable:
                     tags=tuple(sets[0].tiles) + tuple(sets[1].tiles)),
             self.board, sets, random.Random(f"tiles/{seed}"),
         )  # fmt: skip
+        self.board.moving = lambda: lift.moving or self.parts.dice.rolling
         lift.on_walls_up = self.parts.walls_arrived
         lift.on_walls_rising = lambda: self._moment("rising")
         self.people = People(

@@ -82,7 +82,7 @@ def check_melds(events: list[dict[str, Any]], shadow: Shadow, number: int) -> No
 
 def test_real_games_come_back_from_the_wire() -> None:
     hands = 0
-    for raw in real_games(16):
+    for raw in real_games(12):
         table, host = play(record.parse(raw), seed=5)
         shadow = shadow_of(table, host)
         for number, hand in enumerate(raw["rounds"]):
