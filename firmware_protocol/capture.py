@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
 from firmware_protocol import framing
-from firmware_protocol.errors import MalformedMessage, WireError
+from firmware_protocol.errors import MalformedMessage, ValueOutOfRange, WireError
 from firmware_protocol.messages import EVENT_HEADER, SCHEMA, LogText, SnapshotTiles, TileEvent
 from firmware_protocol.schema import Kind, Message
 
@@ -118,10 +118,10 @@ def mask_frame(frame: framing.Frame) -> framing.Frame:
         return frame._replace(payload=b"")
     skip = EVENT_HEADER if cls.SPEC.kind is Kind.EVENT else 0
     try:
-        message = cls.unpack(frame.payload[skip:])
-    except MalformedMessage:
+        masked = mask_message(cls.unpack(frame.payload[skip:])).pack()
+    except (MalformedMessage, ValueOutOfRange):  # the latter: a text that was no UTF-8 has grown
         return frame._replace(payload=b"")
-    return frame._replace(payload=frame.payload[:skip] + mask_message(message).pack())
+    return frame._replace(payload=frame.payload[:skip] + masked)
 
 
 def read_capture(lines: Iterable[str]) -> Iterator[Piece]:

@@ -7,6 +7,7 @@ import dataclasses
 from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, LinkUp, Peer, State
 from firmware_protocol.memory import ActionMemory, DisplayMemory, EventBuffer
+from firmware_protocol.outgoing import Key, display_key
 from firmware_protocol.schema import DEVICE, Kind, Message
 from firmware_protocol.session import Session
 from firmware_protocol.timing import (
@@ -139,7 +140,8 @@ class DeviceEnd:
         if self._answer(message, now):
             return
         pending.accepted = False
-        pending.applied = message if message.SPEC.kind is Kind.SET else None
+        if message.SPEC.kind is Kind.SET:
+            pending.applied = (display_key(message), payload)
         self._session.items.append(Delivery(message, pending.ticket))
 
     def _answer(self, message: Message, now: int) -> bool:
@@ -233,9 +235,9 @@ class DeviceEnd:
         if message.SPEC.kind is Kind.EVENT:
             self.events.acknowledged()
 
-    def on_applied(self, messages: list[Message]) -> None:
+    def on_applied(self, states: list[tuple[Key, bytes]]) -> None:
         """Displays show something new."""
-        self._shown.apply(messages)
+        self._shown.apply(states)
 
     def on_down(self) -> None:
         """Announce soon."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, DisplaysDiffer, LinkUp, Peer, PeerReset, State
 from firmware_protocol.memory import EventLedger
-from firmware_protocol.outgoing import DesiredStates, display_digest, display_key
+from firmware_protocol.outgoing import DesiredStates, Key, display_digest, display_key
 from firmware_protocol.schema import HOST, Kind, Message
 from firmware_protocol.session import Session
 from firmware_protocol.timing import (
@@ -219,7 +219,7 @@ class HostEnd:
         if message.SPEC.kind is Kind.SET:
             self.displays.acknowledged(message)
 
-    def on_applied(self, messages: list[Message]) -> None:
+    def on_applied(self, states: list[tuple[Key, bytes]]) -> None:
         """Nothing: the host has no displays."""
 
     def on_down(self) -> None:

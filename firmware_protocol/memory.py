@@ -7,7 +7,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 
 from firmware_protocol.messages import EventsLost
-from firmware_protocol.outgoing import Key, display_digest, display_key
+from firmware_protocol.outgoing import Key, display_digest
 from firmware_protocol.schema import Message
 from firmware_protocol.timing import signed32
 from firmware_protocol.vocabulary import ActionState
@@ -138,10 +138,9 @@ class DisplayMemory:
         self._payloads: dict[Key, bytes] = {}
         self.digest = display_digest({})
 
-    def apply(self, messages: Iterable[Message]) -> None:
-        """These desired states are in force now."""
-        for message in messages:
-            self._payloads[display_key(message)] = message.pack()
+    def apply(self, states: Iterable[tuple[Key, bytes]]) -> None:
+        """These desired states are in force now: display and payload as it came."""
+        self._payloads.update(states)
         self.digest = display_digest(self._payloads)
 
 

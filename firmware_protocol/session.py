@@ -24,6 +24,7 @@ from firmware_protocol.outgoing import (
     MAY_FILL_WINDOW,
     QUEUED,
     URGENT_FIRST,
+    Key,
     Outbox,
 )
 from firmware_protocol.schema import Direction, Kind, Message, Schema
@@ -53,7 +54,7 @@ class End(Protocol):
     def on_acknowledged(self, message: Message) -> None:
         """The peer accepted this."""
 
-    def on_applied(self, messages: list[Message]) -> None:
+    def on_applied(self, states: list[tuple[Key, bytes]]) -> None:
         """These desired states are in force."""
 
     def on_down(self) -> None:

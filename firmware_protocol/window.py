@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import deque
 
+from firmware_protocol.outgoing import Key
 from firmware_protocol.schema import Message
 from firmware_protocol.stats import LinkStats
 from firmware_protocol.timing import TRIES, RetransmissionTimer
@@ -116,8 +117,8 @@ class Pending:
 
     ticket: int
     event_no: int | None = None
-    applied: Message | None = None
-    """A desired state that is in force once accepted."""
+    applied: tuple[Key, bytes] | None = None
+    """A desired state that is in force once accepted: its display and its payload as it came."""
     accepted: bool = True
 
 
@@ -162,12 +163,12 @@ class ReceiveWindow:
         self.pending.append(pending)
         return pending
 
-    def release(self) -> list[Message]:
+    def release(self) -> list[tuple[Key, bytes]]:
         """Drop accepted frames from the front; returns the desired states that came into force."""
         applied = []
         while self.pending and self.pending[0].accepted:
-            message = self.pending.popleft().applied
-            if message is not None:
-                applied.append(message)
+            state = self.pending.popleft().applied
+            if state is not None:
+                applied.append(state)
             self.ack_due = True
         return applied

@@ -47,6 +47,7 @@ def capture(*, unmask: bool = False) -> str:
     damaged = bytes((line[0], line[1] ^ 4)) + line[2:]
     writer.received(damaged, 2_100_000)
     writer.received(encode(0x51, 3, 0, 0xFD, TAG.to_bytes(8, "little")), 2_200_000)
+    writer.received(encode(0x51, 4, 0, m.LogText.SPEC.id, b"\x01\x30" + b"\xff" * 48), 2_300_000)
     writer.remark("link failed: tries", 2_500_000)
     return stream.getvalue()
 
@@ -82,6 +83,7 @@ def test_a_transcript_names_messages_fields_and_faults() -> None:
         "ack",
         "damaged",
         "unknown",
+        "LogText",
         "remark",
     ]
     assert lines[1].fields["event_no"] == 1

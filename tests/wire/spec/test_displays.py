@@ -6,10 +6,11 @@ import pytest
 
 from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, DisplaysDiffer
+from firmware_protocol.framing import encode
 from firmware_protocol.outgoing import display_digest
 from firmware_protocol.timing import MS, SECOND
 from firmware_protocol.vector_cases import plain_crc
-from tests.wire.ends import Hand, data_frames, device, host, ids, of, reconnect
+from tests.wire.ends import SESSION, Hand, data_frames, device, host, ids, of, reconnect
 
 EMPTY = 0xFFFF
 
@@ -129,6 +130,12 @@ def test_digest_covers_all_states_in_force_in_order() -> None:
     expected = plain_crc(b"\x51\x02" + b"\x56\x02\x01a" + b"\x56\x09\x01b")
     assert m.Heartbeat.unpack(beat.payload).display_digest == expected
     assert display_digest({}) == EMPTY
+    odd = b"\x03\x02\xff\xfe"  # a text that is no UTF-8 counts as it came
+    board.feed(encode(SESSION << 4 | 1, 4, 0, m.SetText.SPEC.id, odd))
+    board.link.accept(of(board.items, Delivery)[0])
+    beat = next(f for f in board.poll(2 * SECOND) if f.message_id == m.Heartbeat.SPEC.id)
+    expected = plain_crc(b"\x51\x02" + b"\x56\x02\x01a" + b"\x56" + odd + b"\x56\x09\x01b")
+    assert m.Heartbeat.unpack(beat.payload).display_digest == expected
 
 
 @pytest.mark.spec("D-7")
