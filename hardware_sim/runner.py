@@ -56,9 +56,11 @@ def _micros() -> int:
 class RunningTable:
     """A table on a pty. The pty exists from construction on; `run` brings it to life."""
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, game: record.Game | None = None) -> None:
+        """`game` takes the place of `config.record`. Raises SimError for what cannot be simulated."""
         self.config = config
-        game = record.load(config.record, config.options.seed) if config.record else None
+        if game is None and config.record:
+            game = record.load(config.record, config.options.seed)
         self._origin = _micros()
         faults = Faults.load(config.faults) if config.faults else None
         self.table = SimTable(config.options, game, config.on_event, faults)
