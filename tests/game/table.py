@@ -18,8 +18,7 @@ from tablectl.engine.game.passing import abort_due, indicator_due, kan_dora_may_
 from tablectl.engine.game.state import EMPTY, GameState
 from tablectl.engine.game.wall import DEAL, DEALERS_FOURTEENTH, INDICATORS, REPLACEMENTS
 from tablectl.engine.rules import Ruleset
-from tablectl.engine.scoring import key_of
-from tablectl.engine.scoring.shanten import shanten
+from tablectl.engine.scoring import key_of, shanten
 from tablectl.engine.tiles import KIND, RED
 
 PLAYERS = ("asa", "beni", "chie", "dai")

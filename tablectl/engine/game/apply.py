@@ -101,7 +101,7 @@ def _game_started(state: GameState, event: ev.GameStarted) -> None:
         return
     state.phase = "seating"
     if not event.seat_draw:
-        state.seat_draw = SeatDrawState("dealer1", 0)
+        state.seat_draw = SeatDrawState("dealer1", event.provisional_east, event.provisional_east)
     elif rules.seat_draw == "wind_tiles":
         state.seat_draw = SeatDrawState("row", None)
     else:

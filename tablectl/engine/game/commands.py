@@ -68,6 +68,8 @@ class StartGame(Command):
     """Draw seats with tiles and dice before the first dealer is thrown."""
     shuffler: Public[int] = 0
     """The place of whoever shuffles the row of wind tiles."""
+    provisional_east: Public[int] = 0
+    """Who throws first for the first dealer, where no seats are drawn."""
     knowledge: Public[Knowledge] = "tiles"
     auto_deal: Public[bool] = False
     scores: Public[Four | None] = None

@@ -80,6 +80,8 @@ class GameStarted(Event):
     seat_draw: Public[bool]
     shuffler: Public[int] = 0
     """Who shuffles the row of wind tiles (1.14.2)."""
+    provisional_east: Public[int] = 0
+    """Who throws first for the first dealer, where no seats are drawn."""
     round_wind: Public[int] = 0
     hand_number: Public[int] = 1
     honba: Public[int] = 0

@@ -47,6 +47,7 @@ def start_game(state: GameState, command: cmd.StartGame) -> Answer:
             first_dealer=command.first_dealer,
             seat_draw=command.seat_draw and rules.seat_draw != "assigned",
             shuffler=command.shuffler % 4,
+            provisional_east=command.provisional_east % 4,
             time_limit_min=command.time_limit_min,
         )
     ]
