@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from firmware_protocol import deliveries as d
+from firmware_protocol import framing
 from firmware_protocol import messages as m
 from firmware_protocol.capture import mask_text
 from firmware_protocol.errors import WireError
@@ -292,10 +293,12 @@ class FramedDevice:
     def _noise(self, item: d.LogBytes) -> None:
         if item.damaged:
             return
-        text = item.data.decode("ascii", "backslashreplace").strip()
-        if text:
-            shown = text if self._options.unmask else mask_text(text)
-            self._out.append(Say(logging.DEBUG, f"no frame: {shown[:200]}"))
+        if not framing.is_text(item.data):
+            self._out.append(Say(logging.DEBUG, f"{len(item.data)} octets are no frame"))
+            return
+        text = " ".join(item.data.decode("ascii").split())
+        shown = text if self._options.unmask else mask_text(text)
+        self._out.append(Say(logging.DEBUG, f"no frame: {shown[:200]}"))
 
     def _delivery(self, delivery: d.Delivery, now: int) -> None:
         assert self._link is not None

@@ -153,9 +153,12 @@ def _denied(port: str, file: Path) -> PortDeniedError:
         f"{port} belongs to {owner}:{group} with mode {stat.filemode(info.st_mode)}; "
         f"we are {us} in {', '.join(mine) or 'no group'}"
     )
-    hint = f"sudo usermod -aG {group} {us}, then log in again"
-    if group in mine:
-        hint = f"the group may not write: sudo chmod g+rw {port}, or a udev rule"
+    if info.st_mode & 0o060 != 0o060 or info.st_gid == 0:
+        hint = f"give it to a group: sudo chgrp dialout {file} && sudo chmod g+rw {file}, or a udev rule"
+    elif group in mine:
+        hint = "something else forbids it: a container, AppArmor or SELinux"
+    else:
+        hint = f"sudo usermod -aG {group} {us}, then log in again"
     return PortDeniedError(port, text, hint=hint)
 
 
