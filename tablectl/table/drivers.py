@@ -64,9 +64,9 @@ class Motion:
     message: Action
     """Its `deadline_ms` is filled in by the driver from `deadline_ms` below."""
     deadline_ms: int | None = None
-    """Not sent later than this (monotonic ms of the host). Without one it is never sent again."""
+    """Not sent later than this (monotonic ms of the host)."""
     sent: bool = False
-    """Its frame may have been written before."""
+    """Its frame may have been written before: then it is never written again, only asked for."""
 
 
 # ---------------------------------------------------------------- what a driver wants

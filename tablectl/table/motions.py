@@ -35,7 +35,7 @@ class _Underway:
     """When its stage began (µs)."""
     asked: int = 0
     resend: bool = False
-    """Asked after a reconnection: a board that does not know it never got it."""
+    """Asked after a reconnection: one that was never written may be written now."""
 
 
 class Motions:
@@ -107,12 +107,12 @@ class Motions:
             self._end(message.cmd_id, _end_of(message.result), message.result, message.detail)
         elif message.state == ActionState.RUNNING:
             underway.stage, underway.at, underway.asked = "sent", now, 0
-        elif not underway.resend or (underway.motion.sent and underway.motion.deadline_ms is None):
+        elif underway.motion.sent or not underway.resend:
+            # It may have been written in an earlier session: it is not written in another (A-1).
             self._forgotten(message.cmd_id)
         elif late(underway.motion, now):
             self._end(message.cmd_id, "refused", Result.EXPIRED, 0)
         else:
-            # Same start of the board, and its frame is in no buffer any more: it never arrived.
             underway.stage, underway.at = "marking", now
             self.wanted.append(MarkSent(message.cmd_id))
 

@@ -99,9 +99,9 @@ def test_results_say_whether_anything_moved() -> None:
     assert [state for state, _ in settled(motions).values()] == list(ends.values())
 
 
-def test_after_a_reconnection_only_what_never_arrived_and_is_not_late_is_sent() -> None:
+def test_after_a_reconnection_only_what_was_never_written_and_is_not_late_is_sent() -> None:
     motions = Motions(PATIENCE)
-    old = [lift(1), lift(2, deadline_ms=1), lift(3, deadline_ms=None, sent=True), lift(4)]
+    old = [lift(1), lift(2, deadline_ms=1), lift(3, sent=True), lift(4, sent=True)]
     motions.resync(old, 5_000_000, reset=False)
     assert motions.asking
     assert motions.to_query == [1, 2, 3, 4]

@@ -268,12 +268,12 @@ def test_after_a_reconnection_the_fate_of_a_motion_is_asked(
     play(work)
 
 
-def test_a_motion_the_board_forgot_is_unknown_without_a_deadline(tmp_path: Path) -> None:
-    """The board remembers eight: without a deadline nobody knows whether it is too old to ask."""
+def test_a_motion_that_may_have_been_written_is_never_written_again(tmp_path: Path) -> None:
+    """SPEC A-1: marked before the daemon died, unknown to the board: nobody can know."""
 
     async def work() -> None:
         def prepare(_board: Board, ledger: Ledger) -> None:
-            ledger.motion(3, in_ms=None, sent=True)
+            ledger.motion(3, sent=True)
 
         known = KnownBoot(0x1111, 0, 0)
         async with bench(tmp_path, prepare=prepare, known=known) as b:
