@@ -69,6 +69,8 @@ def test_ack_is_the_first_number_not_accepted() -> None:
     assert (frame.type, frame.ack) == (DATA, 0)
     hall.link.accept(of(second, Delivery)[0])
     assert hall.flush() == []  # the first one is still open
+    hall.link.send(m.TestEcho(token=2, data=b""), hall.now)
+    assert [f.ack for f in hall.flush()] == [0]
     hall.link.accept(of(first, Delivery)[0])
     (frame,) = hall.flush()
     assert (frame.type, frame.ack) == (ACK, 2)
