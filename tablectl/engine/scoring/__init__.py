@@ -14,18 +14,22 @@ from tablectl.engine.scoring.result import NoWin, Win
 from tablectl.engine.scoring.scorer import score, scorer
 from tablectl.engine.scoring.settle import noten_payments
 from tablectl.engine.scoring.situation import FLAGS, WinSituation
-from tablectl.engine.scoring.suits import Key, key_of, key_of_counts
-from tablectl.engine.scoring.waits import is_tenpai, live_waits, wait_kinds, waits
+from tablectl.engine.scoring.suits import Key, key_of, key_of_counts, tables
+from tablectl.engine.scoring.ukeire import Acceptance, accepted, shanten
+from tablectl.engine.scoring.ukeire import preload as _judge_small_suits
+from tablectl.engine.scoring.waits import is_tenpai, live_waits, wait_kinds
 from tablectl.engine.scoring.winners import Settlement, settle_ron
 
 __all__ = [
     "FLAGS",
+    "Acceptance",
     "Key",
     "Meld",
     "NoWin",
     "Settlement",
     "Win",
     "WinSituation",
+    "accepted",
     "fixed_by_call",
     "is_tenpai",
     "key_of",
@@ -33,9 +37,16 @@ __all__ = [
     "live_waits",
     "meld",
     "noten_payments",
+    "preload",
     "score",
     "scorer",
     "settle_ron",
+    "shanten",
     "wait_kinds",
-    "waits",
 ]
+
+
+def preload() -> None:
+    """Fill the tables now (some 50 ms) instead of with the first hands, where a loop must not stall."""
+    tables()
+    _judge_small_suits()

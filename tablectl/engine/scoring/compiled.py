@@ -65,6 +65,8 @@ class Luck(NamedTuple):
     shapes: tuple[list[int], list[int]]
     """Yaku of the shape, by the low bits of the sums: without honours, with honours."""
     names: dict[int, Listed]
+    pairs_prices: list[Price]
+    """Of seven pairs, by han."""
 
 
 class Honours(NamedTuple):
@@ -78,7 +80,7 @@ class Honours(NamedTuple):
 class Compiled:
     """The tables of one ruleset."""
 
-    __slots__ = ("_names", "_rows", "_shapes", "honours", "lucks", "rules")
+    __slots__ = ("_names", "_pairs", "_rows", "_shapes", "honours", "lucks", "rules")
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
@@ -87,6 +89,7 @@ class Compiled:
         self.lucks: dict[int, Luck] = {}
         self._names: tuple[dict[int, Listed], dict[int, Listed]] = ({}, {})
         self._rows: dict[tuple[bool, bool, bool], list[list[Price]]] = {}
+        self._pairs: dict[tuple[bool, bool], list[Price]] = {}
         self._shapes = tuple(
             (_shapes(is_open=is_open, honours=False), _shapes(is_open=is_open, honours=True))
             for is_open in (False, True)
@@ -126,6 +129,7 @@ class Compiled:
             self._prices(dealer=bool(bits & BY_DEALER), tsumo=tsumo, is_open=is_open),
             self._shapes[is_open],
             self._names[is_open],
+            self._pairs_prices(dealer=bool(bits & BY_DEALER), tsumo=tsumo),
         )
 
     def _circumstantial(self, bits: int) -> int:
@@ -260,10 +264,17 @@ class Compiled:
         base, limit = base_of(han, fu, self.rules)
         return base, fu, limit
 
-    def seven_pairs_price(self, han: int, bits: int) -> Price:
-        """25 fu, nothing added (A49.2.2)."""
-        dealer, tsumo = bool(bits & BY_DEALER), bool(bits & BY_TSUMO)
-        return price(*self._base(han, 25), dealer=dealer, tsumo=tsumo)
+    def _pairs_prices(self, *, dealer: bool, tsumo: bool) -> list[Price]:
+        """25 fu, nothing added (A49.2.2), by han."""
+        found = self._pairs.get((dealer, tsumo))
+        if found is None:
+            by_han = [
+                price(*self._base(han, 25), dealer=dealer, tsumo=tsumo)
+                for han in range(_LEVELS + 1)
+            ]
+            found = by_han + [by_han[-1]] * (MAX_HAN - _LEVELS)
+            self._pairs[dealer, tsumo] = found
+        return found
 
     def yakuman_price(self, count: int, bits: int) -> Price:
         """`count` yakuman together."""

@@ -89,8 +89,8 @@ def _dora_steps(win: Win) -> list[Step]:
     situation, rules = win.situation, win.ruleset
     steps = []
     for word, number, indicators, name in (
-        ("dora", win.dora, used_dora(situation, rules), "dora"),
-        ("ura dora", win.ura_dora, used_ura(situation, rules), "ura_dora"),
+        ("dora", win.dora, used_dora(situation.dora, rules), "dora"),
+        ("ura dora", win.ura_dora, used_ura(situation.ura, situation, rules), "ura_dora"),
     ):
         if number:
             kinds = " ".join(NAMES[DORA[indicator]] for indicator in indicators)

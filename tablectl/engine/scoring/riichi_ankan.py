@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablectl.engine.rules.model import RiichiAnkan
 from tablectl.engine.scoring.special import NINE_GATES
-from tablectl.engine.scoring.suits import ONE, TRIPLET_BIT, Key, add, copies, remove, tables
+from tablectl.engine.scoring.suits import TRIPLET_BIT, Key, copies, grown, remove, tables
 from tablectl.engine.scoring.waits import waits
 from tablectl.engine.tiles import KIND, kinds_in
 
@@ -32,8 +32,8 @@ def _only_a_triplet(key: Key, kind: int, waiting: int) -> bool:
         return True
     bit = 1 << TRIPLET_BIT + rank
     for wait in kinds_in(waiting):
-        whole = add(key, wait)[suit]
-        if whole - NINE_GATES in ONE:
+        whole = grown(key, wait)[suit]
+        if whole in NINE_GATES:
             # Chuuren would be lost: it has no kan (Y13).
             return False
         if not all(masks & bit for masks, _ in tables().numbers.get(whole, ())):

@@ -19,9 +19,11 @@ from tablectl.engine.scoring.result import NoWin, Win
 from tablectl.engine.scoring.settle import DEPOSIT, honba_rates, ron_deltas, tsumo_deltas
 from tablectl.engine.scoring.situation import WinSituation
 from tablectl.engine.scoring.special import (
+    NINE_GATES,
+    NOT_GREEN,
     look_closer,
-    one_suit,
     other_shape,
+    rare_one_suit,
     with_renhou,
     yakuman_win,
 )
@@ -40,8 +42,17 @@ from tablectl.engine.scoring.suits import (
     TWO_FU,
     tables,
 )
-from tablectl.engine.scoring.yaku import IPPATSU, ITTSU, PINFU, SANSHOKU_DOUJUN, SANSHOKU_DOUKOU
-from tablectl.engine.tiles import DORA, KINDS
+from tablectl.engine.scoring.yaku import (
+    CHINITSU,
+    HONITSU,
+    IPPATSU,
+    ITTSU,
+    PINFU,
+    SANSHOKU_DOUJUN,
+    SANSHOKU_DOUKOU,
+    TSUUIISOU,
+)
+from tablectl.engine.tiles import KINDS
 
 Scorer = Callable[[WinSituation], Win | NoWin]
 
@@ -97,11 +108,11 @@ def _make(rules: Ruleset) -> Scorer:
 
 def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
     rules = compiled.rules
-    numbers, honours_table = tables()
+    numbers_table, honours_table = tables()
     lucks, luck_of = compiled.lucks, compiled.luck
     honours_seen, honours_at, name = compiled.honours, compiled.honours_at, compiled.name
-    two_fu_wait, two_sided_wait, opened, dora_of = TWO_FU_WAIT, TWO_SIDED, OPENED, DORA
-    shown, ura_shown = (None if rules.kan_dora else 1), (None if rules.kan_ura_dora else 1)
+    two_fu_wait, two_sided_wait, opened = TWO_FU_WAIT, TWO_SIDED, OPENED
+    all_dora, all_ura = rules.kan_dora, rules.kan_ura_dora
     no_reds = not rules.aka
     two_han = rules.two_han_from_honba or _NEVER
     honba_ron, honba_tsumo = honba_rates(rules)
@@ -109,21 +120,23 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
 
     def score_one(situation: WinSituation) -> Win | NoWin:  # noqa: C901 - hot, so in one piece
         (
-            bits, first, second, third, honours, others, kind,
-            meld_sums, meld_masks, yaku, counts, winds,
+            bits, first, second, third, honours, kind, numbers, others, meld_sums, meld_masks, yaku, winds,
+            counts, dora_kinds, ura_kinds, reds, doubtful, has_red, seat, source, honba, deposits,
         ) = situation.layout  # fmt: skip
-        if situation.doubtful or (no_reds and situation.has_red):
+        if doubtful or (no_reds and has_red):
             refused = look_closer(situation, rules)
             if refused is not None:
                 return refused
-        lucky, sums, pinfu, wait, ron, ura_counts, prices, shapes, names = lucks.get(
-            bits
-        ) or luck_of(bits)
         try:
-            first_splits, second_splits = numbers[first], numbers[second]
-            third_splits, (honour_masks, honour_sums) = numbers[third], honours_table[honours]
+            first_splits, second_splits = numbers_table[first], numbers_table[second]
+            third_splits, (honour_masks, honour_sums) = numbers_table[third], honours_table[honours]
         except KeyError:
             return other_shape(situation, compiled)
+        try:
+            luck = lucks[bits]
+        except KeyError:
+            luck = luck_of(bits)
+        lucky, sums, pinfu, wait, ron, counts_ura, prices, shapes, names, _ = luck
         yaku |= lucky
         sums += honour_sums + meld_sums
         honour_won = honour_masks if kind > 26 else 0
@@ -131,26 +144,31 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
             meld_first, meld_second, meld_third, meld_honours = meld_masks
             honour_masks |= meld_honours
         if honour_masks:
-            honour_yaku, pair_fu = honours_seen[winds].get(honour_masks) or honours_at(
-                winds, honour_masks
-            )
+            try:
+                honour_yaku, pair_fu = honours_seen[winds][honour_masks]
+            except KeyError:
+                honour_yaku, pair_fu = honours_at(winds, honour_masks)
             yaku |= honour_yaku
             if pair_fu:
                 sums += pair_fu
                 pinfu = None
             shape_yaku = shapes[1]
+            if not others:
+                yaku |= HONITSU if numbers else TSUUIISOU
         else:
             shape_yaku = shapes[0]
-        if not others:
-            yaku |= one_suit(situation, rules)
+            if not others:
+                yaku |= CHINITSU
+        if not others and (not numbers & NOT_GREEN or first in NINE_GATES):
+            yaku |= rare_one_suit(situation, rules)
         dora = ura = 0
-        for indicator in situation.dora[:shown]:
-            dora += counts[dora_of[indicator]]
-        if ura_counts:
-            for indicator in situation.ura[:ura_shown]:
-                ura += counts[dora_of[indicator]]
-        extra = dora + ura + situation.reds
-        least = 1 if situation.honba < two_han else 3 if yaku & IPPATSU else 2
+        for one in dora_kinds if all_dora else dora_kinds[:1]:
+            dora += counts[one]
+        if counts_ura:
+            for one in ura_kinds if all_ura else ura_kinds[:1]:
+                ura += counts[one]
+        extra = dora + ura + reds
+        least = 1 if honba < two_han else 3 if yaku & IPPATSU else 2
         two_fu, two_sided = two_fu_wait[kind], two_sided_wait[kind]
         best: Price | None = None
         best_yaku = _NOTHING
@@ -164,7 +182,7 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
                     total = sums + first_sums + second_sums + third_sums
                     if total >= PAIRS:  # a pair in each of the four suits
                         return other_shape(situation, compiled)
-                    if won & two_sided and pinfu is not None and total & RUNS_FIELD == FOUR_RUNS:
+                    if pinfu is not None and won & two_sided and total & RUNS_FIELD == FOUR_RUNS:
                         found |= PINFU
                         total += pinfu
                     elif won & two_fu:
@@ -189,7 +207,10 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
                             found |= ITTSU
                     if alike:
                         found |= SANSHOKU_DOUJUN if alike & RUNS_MASK else SANSHOKU_DOUKOU
-                    listed = names.get(found) or name(found, names)
+                    try:
+                        listed = names[found]
+                    except KeyError:
+                        listed = name(found, names)
                     han = listed[1]
                     if han < least:
                         if han >= 0:
@@ -204,13 +225,10 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
             return NoWin("no_yaku", situation, rules)
         if best_han < 0:
             return yakuman_win(situation, compiled, best_yaku, best)
-        honba, seat = situation.honba, situation.seat_wind
-        bonus = DEPOSIT * situation.deposits
-        source = situation.source
         if source is None:
-            deltas = tsumo_deltas(best, seat, honba * honba_tsumo, bonus)
+            deltas = tsumo_deltas(best, seat, honba * honba_tsumo, DEPOSIT * deposits)
         else:
-            deltas = ron_deltas(best.points, seat, source, honba * honba_ron, bonus)
+            deltas = ron_deltas(best[3], seat, source, honba * honba_ron, DEPOSIT * deposits)
         return new(
             Win,
             (
@@ -218,7 +236,7 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
                 best_han + extra,
                 dora,
                 ura,
-                situation.reds,
+                reds,
                 0,
                 best,
                 deltas,

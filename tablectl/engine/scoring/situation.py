@@ -13,7 +13,7 @@ from tablectl.engine.errors import EngineError, HandError, MeldError, SituationE
 from tablectl.engine.scoring.melds import Meld
 from tablectl.engine.scoring.suits import ONE, Key
 from tablectl.engine.scoring.yaku import SANKANTSU, SUUKANTSU
-from tablectl.engine.tiles import KIND, KINDS, NAMES, WINDS, counts_of, text_of
+from tablectl.engine.tiles import DORA, KIND, KINDS, NAMES, WINDS, counts_of, text_of
 
 # --- circumstances: bits of one integer -----------------------------------------------------------------
 RIICHI_DECLARED: Final = 1
@@ -85,7 +85,7 @@ _SUITS_FROM: Final = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
 
 
 class Layout(NamedTuple):
-    """The facts as the scorer reads them: suit keys with the winning suit first, melds summed up.
+    """The facts as the scorer reads them, in one piece: suit keys with the winning suit first, melds summed up.
 
     Numbers and fields are those of `suits`. A hand won on an honour has any suit of its tiles first.
     """
@@ -95,17 +95,30 @@ class Layout(NamedTuple):
     second: int
     third: int
     honours: int
-    others: int
-    """Tiles of the second and third suit, melds included: 0 = no more than one suit of numbers."""
     win_kind: int
+    numbers: int
+    """Tiles of the first suit, melds included; 0 = none."""
+    others: int
+    """Tiles of the second and third suit, melds included; 0 = no more than one suit of numbers."""
     meld_sums: int
     meld_masks: Key | None
     """None without melds."""
     kan_yaku: int
     """Sankantsu or suukantsu."""
-    counts: tuple[int, ...]
     winds: int
     """4 × seat wind + round wind."""
+    counts: tuple[int, ...]
+    """Copies of each kind, melds included."""
+    dora: tuple[int, ...]
+    """Kinds that the indicators point at."""
+    ura: tuple[int, ...]
+    reds: int
+    doubtful: bool
+    has_red: bool
+    seat_wind: int
+    source: int | None
+    honba: int
+    deposits: int
 
 
 class WinSituation:
@@ -269,13 +282,23 @@ class WinSituation:
             key[second],
             key[third],
             key[3],
-            tiles[second] | tiles[third],
             self.win_kind,
+            tiles[first],
+            tiles[second] | tiles[third],
             meld_sums,
             masks,
             kan_yaku,
-            self.counts,
             4 * self.seat_wind + self.round_wind,
+            self.counts,
+            tuple([DORA[indicator] for indicator in self.dora]),
+            tuple([DORA[indicator] for indicator in self.ura]),
+            self.reds,
+            self.doubtful,
+            self.has_red,
+            self.seat_wind,
+            self.source,
+            self.honba,
+            self.deposits,
         )
 
 

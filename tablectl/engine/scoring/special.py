@@ -11,12 +11,17 @@ from tablectl.engine.scoring.compiled import Compiled, Listed, may_be_renhou
 from tablectl.engine.scoring.points import Price
 from tablectl.engine.scoring.result import NoWin, Win
 from tablectl.engine.scoring.situation import UNCLEAR, WinSituation, five_of_a_kind
-from tablectl.engine.scoring.suits import ODD_OR_FOUR, ONE
+from tablectl.engine.scoring.suits import FULL, GREEN_RANKS, ODD_OR_FOUR, ONE
 from tablectl.engine.scoring.winners import win_deltas
-from tablectl.engine.tiles import DORA, KIND, NAMES, YAOCHU, counts_of
+from tablectl.engine.tiles import KIND, NAMES, YAOCHU, counts_of
 
 _GREEN: Final = (19, 20, 21, 23, 25, 32)
-NINE_GATES: Final = 3 * (ONE[0] + ONE[8]) + sum(ONE[1:8])
+NOT_GREEN: Final = FULL ^ GREEN_RANKS
+"""A suit key with one of these bits is no part of ryuuiisou."""
+_GATES: Final = 3 * (ONE[0] + ONE[8]) + sum(ONE[1:8])
+NINE_GATES: Final[dict[int, int]] = {_GATES + one: rank for rank, one in enumerate(ONE)}
+"""Suit keys of 1112345678999 and any tile of the suit → the rank of that tile (Y13, J-n68)."""
+_TERMINALS: Final = 7 * (ONE[0] + ONE[8])
 
 
 def look_closer(situation: WinSituation, rules: Ruleset) -> NoWin | None:
@@ -25,7 +30,7 @@ def look_closer(situation: WinSituation, rules: Ruleset) -> NoWin | None:
     Raises `HandError` no_red_fives (A2, M1), too_many_red_fives, five_of_a_kind. A tsumo tile that was not
     shown apart may make the win void (A45.5).
     """
-    shown = used_indicators(situation, rules)
+    shown = (*used_dora(situation.dora, rules), *used_ura(situation.ura, situation, rules))
     tiles = (*situation.concealed, situation.win_tile, *_meld_tiles(situation), *shown)
     reds = [tile for tile in tiles if tile > 33]
     if reds and not rules.aka:
@@ -53,45 +58,36 @@ def look_closer(situation: WinSituation, rules: Ruleset) -> NoWin | None:
     return None
 
 
-def used_indicators(situation: WinSituation, rules: Ruleset) -> tuple[int, ...]:
-    """The indicators that count: no kan dora, no ura or no riichi leave some aside (A24, M16, T33)."""
-    return (*used_dora(situation, rules), *used_ura(situation, rules))
+def used_dora(indicators: tuple[int, ...], rules: Ruleset) -> tuple[int, ...]:
+    """Those of the indicators that count: one without kan dora (M16)."""
+    return indicators if rules.kan_dora else indicators[:1]
 
 
-def used_dora(situation: WinSituation, rules: Ruleset) -> tuple[int, ...]:
-    """The indicators that count: one without kan dora (M16)."""
-    return situation.dora if rules.kan_dora else situation.dora[:1]
-
-
-def used_ura(situation: WinSituation, rules: Ruleset) -> tuple[int, ...]:
-    """The ura indicators that count: riichi winners only (A24.7)."""
+def used_ura(
+    indicators: tuple[int, ...], situation: WinSituation, rules: Ruleset
+) -> tuple[int, ...]:
+    """Those of the ura indicators that count: riichi winners only (A24.7)."""
     if not rules.ura_dora or not situation.riichi:
         return ()
-    return situation.ura if rules.kan_ura_dora else situation.ura[:1]
+    return indicators if rules.kan_ura_dora else indicators[:1]
 
 
 def _meld_tiles(situation: WinSituation) -> list[int]:
     return [tile for meld in situation.melds for tile in meld.tiles]
 
 
-def one_suit(situation: WinSituation, rules: Ruleset) -> int:
-    """Yaku of a hand with no more than one suit of numbers (A48, M51-M52)."""
+def rare_one_suit(situation: WinSituation, rules: Ruleset) -> int:
+    """Ryuuiisou and chuuren of a hand with no more than one suit of numbers (A48, M52)."""
+    found = 0
     counts = situation.counts
-    if not any(counts[:27]):
-        return y.TSUUIISOU
-    if any(counts[27:]):
-        found = y.HONITSU
-    else:
-        found = y.CHINITSU
-        extra = situation.layout.first - NINE_GATES
-        if not situation.melds and extra in ONE:
-            # 1112345678999 and any tile of the suit (Y13, J-n68).
-            found |= y.CHUUREN
-            if extra == ONE[situation.win_kind % 9]:
-                found |= y.JUNSEI_CHUUREN
     green = sum([counts[kind] for kind in _GREEN])
     if green > 13 and green == sum(counts) and (counts[32] or not rules.ryuuiisou_needs_hatsu):
-        found |= y.RYUUIISOU
+        found = y.RYUUIISOU
+    extra = NINE_GATES.get(situation.layout.first)
+    if extra is not None:
+        found |= y.CHUUREN
+        if extra == situation.win_kind % 9:
+            found |= y.JUNSEI_CHUUREN
     return found
 
 
@@ -107,27 +103,29 @@ def other_shape(situation: WinSituation, compiled: Compiled) -> Win | NoWin:
 
 
 def _seven_pairs(situation: WinSituation, compiled: Compiled) -> Win | NoWin:
-    rules, layout, counts = compiled.rules, situation.layout, situation.counts
+    rules, layout = compiled.rules, situation.layout
     luck = compiled.luck(layout.circumstances)
     yaku = luck.yaku | y.CHIITOITSU
-    yaochu = sum([counts[kind] for kind in YAOCHU])
-    if not yaochu:
+    numbers = layout.numbers | layout.others
+    if not layout.honours and not numbers & _TERMINALS:
         yaku |= y.TANYAO
-    elif yaochu == 14:
+    elif not numbers & ~_TERMINALS:
         yaku |= y.HONROUTOU
     if not layout.others:
-        suit = one_suit(situation, rules)
-        if suit != y.TSUUIISOU or rules.tsuuiisou_seven_pairs:
-            yaku |= suit
+        if not layout.honours:
+            yaku |= y.CHINITSU
+        elif numbers:
+            yaku |= y.HONITSU
+        elif rules.tsuuiisou_seven_pairs:
+            yaku |= y.TSUUIISOU
     listed = luck.names.get(yaku) or compiled.name(yaku, luck.names)
     if listed[1] < 0:
         price = compiled.yakuman_price(-listed[1], layout.circumstances)
         return yakuman_win(situation, compiled, listed, price)
-    dora = sum([counts[DORA[indicator]] for indicator in used_dora(situation, rules)])
-    ura = sum([counts[DORA[indicator]] for indicator in used_ura(situation, rules)])
-    han = listed[1] + dora + ura + situation.reds
-    price = compiled.seven_pairs_price(han, layout.circumstances)
-    return _win(situation, rules, listed[0], (han, dora, ura, situation.reds), price)
+    dora = sum([layout.counts[kind] for kind in used_dora(layout.dora, rules)])
+    ura = sum([layout.counts[kind] for kind in used_ura(layout.ura, situation, rules)])
+    han = listed[1] + dora + ura + layout.reds
+    return _win(situation, rules, listed[0], (han, dora, ura, layout.reds), luck.pairs_prices[han])
 
 
 def _kokushi(situation: WinSituation, compiled: Compiled) -> Win:

@@ -84,7 +84,7 @@ def key_of_counts(counts: Iterable[int]) -> Key:
     return keys[0], keys[1], keys[2], keys[3]
 
 
-def add(key: Key, kind: int) -> Key:
+def grown(key: Key, kind: int) -> Key:
     """The hand with one more tile."""
     keys = list(key)
     keys[kind // 9] += ONE[kind % 9]

@@ -10,9 +10,10 @@ Four copies of each kind exist: a hand that could only wait for a fifth is not t
 
 from __future__ import annotations
 
+from operator import add
 from typing import Final, NamedTuple
 
-from tablectl.engine.scoring.suits import ONE, Key, add, copies
+from tablectl.engine.scoring.suits import ONE, Key, copies, grown
 from tablectl.engine.tiles import KINDS
 
 _SETS: Final = 5
@@ -105,7 +106,7 @@ def accepted(key: Key) -> Acceptance:
     now = shanten(key)
     kinds = 0
     for kind in range(KINDS):
-        if copies(key, kind) < 4 and shanten(add(key, kind)) < now:
+        if copies(key, kind) < 4 and shanten(grown(key, kind)) < now:
             kinds |= 1 << kind
     return Acceptance(now, kinds)
 
@@ -124,6 +125,10 @@ def preload(tiles: int = 6) -> None:
         for _, key in keys:
             if key not in table:
                 _look(key, honours=honours)
+    suits = {suit.use for suit in _numbers.values()}
+    for one in suits:
+        for other in suits | {suit.use for suit in _honours.values()}:
+            _join(one << _WIDTH | other)
 
 
 # --- filling ------------------------------------------------------------------------------------------
@@ -257,8 +262,10 @@ def _keep(whole: int) -> int:
     """Tiles kept by two halves of a hand with so many sets and the pair."""
     uses, sets = whole >> 3, whole & 7
     one, other = _uses[uses >> _WIDTH], _uses[uses & (1 << _WIDTH) - 1]
-    found = _kept[whole] = max(
-        max(one[k] + other[_SETS + sets - k], one[_SETS + k] + other[sets - k])
-        for k in range(sets + 1)
+    end = _SETS + sets + 1
+    found: int = max(
+        *map(add, one[: sets + 1], other[_SETS:end][::-1]),
+        *map(add, one[_SETS:end], other[: sets + 1][::-1]),
     )
+    _kept[whole] = found
     return found
