@@ -23,13 +23,14 @@ from tests.wire.spec.test_coverage import named, sentences
 HERE = Path(__file__).resolve().parent
 SEED, COUNT = 1, 20
 NEEDED = ("firmware_protocol", "tests/__init__.py", "tests/conftest.py", "tests/wire/__init__.py", "tests/wire/conftest.py",
-          "tests/wire/ends.py", "tests/wire/spec", "pyproject.toml")  # fmt: skip
+          "tests/wire/ends.py", "tests/wire/spec", "hardware_sim", "pyproject.toml")  # fmt: skip
 _FAILED = re.compile(r"^(?:FAILED|ERROR) \S+::(\w+)", re.MULTILINE)
 
 
 def drawn(ids: list[str]) -> list[str]:
-    """The sentences that the seed chose among these ids."""
-    return sorted(random.Random(SEED).sample(sorted(ids), COUNT))
+    """The sentences that the seed chose among these ids; chapter B is the table's and not this package's."""
+    ours = sorted(key for key in ids if not key.startswith("B-"))
+    return sorted(random.Random(SEED).sample(ours, COUNT))
 
 
 def patches() -> dict[str, Path]:
