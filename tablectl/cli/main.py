@@ -23,6 +23,8 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
+    "demo": Command("tablectl.cli.demo", "play one game through the whole bridge, with a live board"),
+    "selfplay": Command("tablectl.cli.selfplay", "make complete game records under any ruleset"),
     "run": Command("tablectl.cli.run", "run the daemon: all tables of a hall from one file"),
     "journal": Command("tablectl.cli.journal", "verify, export or prune the journal file"),
     "config": Command("tablectl.cli.config", "check, write or explain the configuration file"),
