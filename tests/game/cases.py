@@ -28,7 +28,9 @@ def cases(category: str) -> pytest.MarkDecorator:
     found = _all().get(category)
     if not found:
         reason = "../shared is not beside this clone: its cases cannot be run"
-        return pytest.mark.parametrize("case", [pytest.param({}, marks=pytest.mark.skip(reason=reason))])
+        return pytest.mark.parametrize(
+            "case", [pytest.param({}, marks=pytest.mark.skip(reason=reason))]
+        )
     return pytest.mark.parametrize("case", found, ids=[case["id"] for case in found])
 
 

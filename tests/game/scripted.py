@@ -172,7 +172,11 @@ class Table(Player):
         tile = self.state.discard[1]
         assert tile is not None
         hand = self.held(wind, tiles)
-        maker: dict[str, type[Command]] = {"chi": cmd.Chi, "pon": cmd.Pon, "daiminkan": cmd.Daiminkan}
+        maker: dict[str, type[Command]] = {
+            "chi": cmd.Chi,
+            "pon": cmd.Pon,
+            "daiminkan": cmd.Daiminkan,
+        }
         return self.do(maker[kind](self.seat(wind), tile, hand))  # type: ignore[call-arg]
 
     def held(self, wind: str, tiles: str) -> tuple[int, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
 from tablectl.engine.game.legal import legal, own_turn
@@ -35,12 +33,18 @@ def test_kuikae(case: Case) -> None:
     table.call("pon" if pon else "chi", "S", shown)
     seat = table.state.seats[1]
     assert sorted(NAMES[k] for k in seat.forbidden) == sorted(wanted)
-    allowed = {KIND[one.tile] for one in legal(table.state, 1) if isinstance(one, cmd.Discard) and one.tile is not None}
+    allowed = {
+        KIND[one.tile]
+        for one in legal(table.state, 1)
+        if isinstance(one, cmd.Discard) and one.tile is not None
+    }
     held = {KIND[t] for t in seat.hand}
     assert allowed == held - {parse_one(name) for name in wanted}
     for name in wanted:
         if parse_one(name) in held:
-            finding = table.do(cmd.Discard(1, parse_one(name))) if table.rules.id != "tenhou" else None
+            finding = (
+                table.do(cmd.Discard(1, parse_one(name))) if table.rules.id != "tenhou" else None
+            )
             if finding is None:
                 assert table.refuses(cmd.Discard(1, parse_one(name))).code == "kuikae"
             else:
@@ -93,7 +97,9 @@ def test_tenpai(case: Case) -> None:
             table.discard("S", NAMES[junk])
     assert table.state.seats[1].hand == tuple(sorted(concealed))
     table.run_out()
-    drawn = [event for event in table.do(cmd.ResultDraw("exhaustive")) if isinstance(event, ev.HandDrawn)]
+    drawn = [
+        event for event in table.do(cmd.ResultDraw("exhaustive")) if isinstance(event, ev.HandDrawn)
+    ]
     assert drawn[0].tenpai is not None
     assert drawn[0].tenpai[1] is case["expected"]["tenpai"]
 
@@ -321,5 +327,3 @@ def test_riichi_ankan_of_a_stopped_hand() -> None:
     table.draw("S", "4m")
     assert not table.may("S", cmd.Ankan)
     assert table.refuses(cmd.Ankan(1, table.held("S", "4m4m4m4m"))).code == "stopped"
-
-

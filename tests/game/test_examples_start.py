@@ -69,7 +69,13 @@ def _check_break(opened: w.Break, name: str, value: Any, kans: int) -> None:
         assert found is not None
         place = opened.place(0)
         assert (WIND[place.wind], place.stack) == (found[1], int(found[2]))
-    elif name in ("first_tile", "first_tile_of_south_draw", "dora_indicator", "ura_indicator", "haitei_initial"):
+    elif name in (
+        "first_tile",
+        "first_tile_of_south_draw",
+        "dora_indicator",
+        "ura_indicator",
+        "haitei_initial",
+    ):
         index = {
             "first_tile": 0,
             "first_tile_of_south_draw": w.FIRST_LIVE_DRAW,
@@ -99,13 +105,16 @@ def _check_break(opened: w.Break, name: str, value: Any, kans: int) -> None:
             more = [w.DEALERS_FOURTEENTH] if wind == "E" else []
             assert [*w.DEAL[SEATS[wind]], *more] == indexes
     elif name == "live_draws_after_deal":
-        assert w.LAST_LIVE - w.FIRST_LIVE_DRAW + 1 == value
+        assert value == w.LAST_LIVE - w.FIRST_LIVE_DRAW + 1
     elif name == "dead_wall_size":
         assert len(w.DEAD_WALL) == value
     elif name == "last_live_draw_index":
         assert w.haitei(kans) == value
     elif name == "live_draws_total":
-        assert w.haitei(kans) - w.FIRST_LIVE_DRAW + 1 + kans == value or w.haitei(kans) - w.FIRST_LIVE_DRAW + 1 == value
+        assert (
+            w.haitei(kans) - w.FIRST_LIVE_DRAW + 1 + kans == value
+            or w.haitei(kans) - w.FIRST_LIVE_DRAW + 1 == value
+        )
     else:
         raise AssertionError(f"{name} is not compared")
 

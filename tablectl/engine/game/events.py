@@ -395,6 +395,8 @@ class Won(Event):
     """Honba paid to this win."""
     deposits: Public[int]
     """Sticks this win takes."""
+    payments: Public[tuple[int, ...]] = ()
+    """As announced, without honba: ron (8000,), child's tsumo (2000, 4000), dealer's tsumo (4000,)."""
     pao_seat: Public[int | None] = None
     dora: Public[tuple[Tile, ...]] = ()
     ura: Public[tuple[Tile, ...] | None] = None

@@ -70,6 +70,7 @@ def reported_win(state: GameState, command: cmd.Win, tile: int | None) -> ev.Won
         deltas=_four(deltas),
         honba=honba,
         deposits=state.deposits,
+        payments=cost.payments,
         pao_seat=pao,
         ura=command.ura,
     )

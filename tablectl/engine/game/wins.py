@@ -399,6 +399,7 @@ def _event(state: GameState, claim: Claim, result: Win, command: cmd.Win) -> ev.
         deltas=by_seat(result.deltas, state.dealer),
         honba=state.honba if state.rules.honba_counted else 0,
         deposits=state.deposits,
+        payments=result.payments,
         pao_seat=liable,
         dora=claim.dora,
         ura=claim.ura if state.seats[claim.seat].riichi == 2 else None,
