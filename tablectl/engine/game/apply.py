@@ -183,6 +183,7 @@ def _hand_started(state: GameState, event: ev.HandStarted) -> None:
     state.deposits = event.deposits
     state.scores = event.scores
     state.replay = False
+    state.voided_by = ()
     state.turn = event.dealer
     state.hand_start = HandStart(event.scores, event.deposits, event.replay)
 
@@ -452,6 +453,8 @@ def _sanctioned(state: GameState, event: ev.Sanctioned) -> None:
     state.scores = tuple(scores)  # type: ignore[assignment] # four stay four
     state.warnings = tuple(warnings)  # type: ignore[assignment] # four stay four
     state.off_table -= event.score
+    if event.ends_hand:
+        state.voided_by = (event.seat,)
     if event.stops_win:
         _edit(state, event.seat).stopped = True
 

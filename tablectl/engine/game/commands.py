@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from tablectl.engine.game.codec import Json, Public, Record, Tile, VocabularyError
 from tablectl.engine.game.events import (
@@ -436,6 +436,8 @@ class Sanction(Command):
     row: Public[str] = ""
     circumstances: Public[tuple[str, ...]] = ()
     tiles: Public[int] = 0
+    by: Public[Literal["referee", "players"]] = "referee"
+    """Players may rule a stop-win where the ruleset lets them (M70)."""
     amount: Public[int | None] = None
     """Placement points in 1/1000 pt taken away, where the class leaves them to the referee."""
     note: Public[str] = ""
@@ -470,4 +472,11 @@ def command_from_json(value: Mapping[str, Any]) -> Command:
     cls = COMMANDS.get(kind) if isinstance(kind, str) else None
     if cls is None:
         raise VocabularyError("unknown_command", kind, "types are listed in docs/engine.md")
+    players = value.get("players")
+    if isinstance(players, list) and len(players) == 3:
+        raise VocabularyError(
+            "three_player_game",
+            players,
+            "four players are needed: three-player games are not played here",
+        )
     return cls.from_json(value)

@@ -5,6 +5,7 @@ A prompt never depends on concealed tiles.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +58,9 @@ def _ready(state: GameState) -> Prompt:
 
 def _play(state: GameState) -> Prompt:
     if not state.dora and state.tiles_known:
-        return Prompt("turn_indicator", indicator_turner(state), state.rules.ref("indicator_turner"))
+        return Prompt(
+            "turn_indicator", indicator_turner(state), state.rules.ref("indicator_turner")
+        )
     if state.step == "own":
         return Prompt("discard", state.turn)
     if state.step == "call":
@@ -94,7 +97,7 @@ def indicator_turner(state: GameState) -> int | None:
     return (state.dealer + opened.place(tile).wind) % 4
 
 
-_BY_PHASE = {
+_BY_PHASE: dict[str, Callable[[GameState], Prompt]] = {
     "seating": _seating,
     "ready": _ready,
     "walls": lambda state: Prompt("build_walls"),

@@ -52,6 +52,9 @@ def proposed(
     rules = state.rules
     ruling = rules.ruling(number)
     sanction = ruling.sanction
+    if row == "P43" and rules.wrong_break == "restart_before_discard":
+        # J-V.6: the deal starts anew, or play goes on once the dealer has discarded.
+        return "legal" if state.seats[state.dealer].river else "restart"
     if ruling.other is not None and _holds(state, row, seat, ruling.when, circumstances, tiles):
         sanction = ruling.other
     if ruling.when == "by_exposed_tiles" and 3 <= tiles <= 4:

@@ -241,14 +241,24 @@ def call_time(state: GameState, _: cmd.CallTime) -> Answer:
     """The clock ran out: the hand in progress is the last, or one more follows, by the ruleset (M24)."""
     if state.hands_to_play:
         return Refusal("time_called_already", "time has been called")
-    in_hand = state.phase in _IN_HAND or state.replay
+    in_hand = (state.phase in _IN_HAND and _begun(state)) or state.replay
     remaining = (1 if in_hand else 0) + (1 if state.rules.time_limit == "one_more_hand" else 0)
     if state.phase == "seating" or (not remaining and not state.hands_ended):
         remaining = max(remaining, 1)
     if remaining:
         return [ev.TimeCalled(remaining)]
     out: list[Event] = [ev.TimeCalled(0)]
+    if state.phase in _IN_HAND:
+        # It had not begun yet: it is not played.
+        out += void_hand(state, "aborted")
     return out + close_game(state, out, "time")
+
+
+def _begun(state: GameState) -> bool:
+    """Whether the hand counts as begun: with the start key, or with the dealer's first discard (J-I.10)."""
+    if state.rules.hand_begins == "start_key" or not state.tiles_known:
+        return True
+    return bool(state.seats[state.dealer].river)
 
 
 def replace_player(state: GameState, command: cmd.ReplacePlayer) -> Answer:

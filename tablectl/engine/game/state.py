@@ -301,6 +301,8 @@ class GameState:
     """Time was called: so many hands remain, the one in progress among them; 0 = no limit."""
     replay: bool = False
     """The next hand is the last one again."""
+    voided_by: tuple[int, ...] = ()
+    """Seats whose sanction voided the hand that is to be replayed."""
     final: FinalResult | None = None
     placement: Four = NOBODY
     """Sanctions by seat in 1/1000 pt."""
@@ -380,6 +382,7 @@ class GameState:
             "hands_ended": self.hands_ended,
             "hands_to_play": self.hands_to_play,
             "replay": self.replay,
+            "voided_by": list(self.voided_by),
             "final": None if self.final is None else self.final.to_json(),
             "placement": list(self.placement),
             "off_table": self.off_table,
