@@ -16,8 +16,8 @@ from mahjong.hand_calculating.hand import HandCalculator
 from mahjong.hand_calculating.hand_config import HandConfig, HandConstants, OptionalRules
 from mahjong.meld import Meld as MahjongMeld
 
-from tablectl.engine.rules import Ruleset
-from tablectl.engine.scoring import NoWin, Win, WinSituation
+from tablectl.engine.rules import Ruleset, load
+from tablectl.engine.scoring import NoWin, Win, WinSituation, score
 
 _WINDS = (EAST, SOUTH, WEST, NORTH)
 _REDS = {34: 16, 35: 52, 36: 88}
@@ -284,3 +284,68 @@ def flag_names(situation: WinSituation) -> set[str]:
     from tablectl.engine.scoring.situation import FLAGS
 
     return {name for name, bit in FLAGS.items() if situation.circumstances & bit}
+
+
+# --- where they are known to differ -------------------------------------------------------------------
+
+
+class Slip(NamedTuple):
+    """A rule value an oracle cannot be told: it always scores as if `key` were `value`."""
+
+    oracle: str
+    key: str
+    value: Any
+    ref: str
+
+
+SLIPS = (
+    Slip(
+        "mahjong", "double_wind_pair_fu", 4, "rules.md 136: 2 fu in SK, MU, JA, ML, WRC; 4 only T15"
+    ),
+    Slip("mahjong", "rinshan_tsumo_fu", 2, "J-X.3: no tsumo fu on a replacement tile"),
+    Slip("jansou", "rinshan_tsumo_fu", 2, "J-X.3: no tsumo fu on a replacement tile"),
+    Slip(
+        "mahjong",
+        "shousangen_includes_dragons",
+        False,
+        "M51(24): four han, the dragon sets in them",
+    ),
+    Slip(
+        "jansou", "shousangen_includes_dragons", False, "M51(24): four han, the dragon sets in them"
+    ),
+    Slip("mahjong", "composite_yakuman", True, "M54, X13: several yakuman count once"),
+    Slip("mahjong", "ryuuiisou_needs_hatsu", False, "J-n66, X6: hatsu was needed until 2022"),
+    Slip("jansou", "ryuuiisou_needs_hatsu", False, "J-n66, X6: hatsu was needed until 2022"),
+    Slip("mahjong", "renhou", "none", "X12, X13: renhou is a mangan of its own, added to nothing"),
+    Slip("jansou", "renhou", "none", "X12, X13: renhou is a mangan of its own, added to nothing"),
+)
+
+
+def explained(oracle: str, situation: WinSituation, rules: Ruleset, found: Verdict) -> str:
+    """The article that explains why an oracle found otherwise, '' where none does.
+
+    A slip explains a difference only if our own scorer, with that one value put the oracle's way, finds
+    exactly what the oracle found; several slips may meet in one hand.
+    """
+    mine = [slip for slip in SLIPS if slip.oracle == oracle and _differs(rules, slip)]
+    for slip in mine:
+        if ours(score(situation, load(rules.id, {slip.key: slip.value}))) == found:
+            return slip.ref
+    if len(mine) > 1:
+        together = {slip.key: slip.value for slip in mine}
+        if ours(score(situation, load(rules.id, together))) == found:
+            return "; ".join(slip.ref for slip in mine)
+    own = ours(score(situation, rules))
+    if (
+        oracle == "jansou"
+        and not rules.composite_yakuman
+        and found.yaku < own.yaku
+        and found.payments == own.payments
+        and own.han is None
+    ):
+        return "M54: of several yakuman that count once it names one only; the price is the same"
+    return ""
+
+
+def _differs(rules: Ruleset, slip: Slip) -> bool:
+    return bool(getattr(rules, slip.key) != slip.value)

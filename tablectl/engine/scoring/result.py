@@ -62,10 +62,9 @@ class Win(NamedTuple):
         """As announced, without honba: ron (8000,), child tsumo (2000, 4000), dealer tsumo (4000,)."""
         return self.price.payments
 
-    @property
-    def dealer_won(self) -> bool:
-        """Whether the winner deals."""
-        return self.situation.seat_wind == 0
+    def __repr__(self) -> str:
+        yaku = " ".join(name for name, _ in self.yaku)
+        return f"<Win {yaku}: {self.han} han {self.fu} fu, {self.payments}, {self.ruleset.id}>"
 
     def explain(self) -> list[Step]:
         """Each step of yaku, fu and points with the article it rests on; worked out when asked."""
@@ -85,3 +84,6 @@ class NoWin(NamedTuple):
     def valid(self) -> Literal[False]:
         """Whether it is a win."""
         return False
+
+    def __repr__(self) -> str:
+        return f"<NoWin {self.reason}, {self.ruleset.id}>"

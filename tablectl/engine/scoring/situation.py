@@ -185,6 +185,11 @@ class WinSituation:
         """Whether a call opened the hand."""
         return bool(self.circumstances & OPEN_HAND)
 
+    def __repr__(self) -> str:
+        melds = "".join(f" {meld}" for meld in self.melds)
+        how = "tsumo" if self.source is None else f"ron from {WINDS[self.source]}"
+        return f"<WinSituation {text_of(self.concealed)}{melds} + {NAMES[self.win_tile]} {how}>"
+
     # --- checks and layout ----------------------------------------------------------------------------
 
     def _count(self) -> None:
