@@ -206,7 +206,38 @@ def sanction(state: GameState, command: cmd.Sanction) -> Answer:
         return Refusal(
             "legal_here", f"{command.row} is allowed under {state.rules.id}", value=command.row
         )
-    return _sanction(state, command.seat, chosen, command.row, None, command.amount, command.note)
+    return _not_now(state, command, chosen) or _sanction(
+        state, command.seat, chosen, command.row, None, command.amount, command.note
+    )
+
+
+def _not_now(state: GameState, command: cmd.Sanction, chosen: SanctionClass) -> Refusal | None:
+    """Why this sanction cannot be given by these people or at this moment."""
+    rules = state.rules
+    if command.by == "players" and (
+        rules.stop_win_ruled_by != "players" or chosen not in STOPS_WIN
+    ):
+        return Refusal(
+            "referee_needed",
+            "this sanction needs the referee's word",
+            "",
+            rules.ref("stop_win_ruled_by"),
+        )
+    if (
+        chosen in ENDS_HAND
+        and rules.several_infractions != "cumulative"
+        and state.phase == "ready"
+        and command.seat in state.voided_by
+        and "before_stop" not in command.circumstances
+    ):
+        return Refusal(
+            "hand_ended_already",
+            "the first infraction ended the hand; a second counts only if it came before the stop",
+            "circumstances: before_stop",
+            rules.ref("several_infractions"),
+            command.seat,
+        )
+    return None
 
 
 def _forgiven(state: GameState, row: str) -> bool:
