@@ -419,6 +419,5 @@ def _default(f: FieldSpec, target: str) -> list[str]:
             raise DeclarationError("an appended text or list begins empty", value=f.name)
         return [f"{target}_count = 0U;"]
     if f.count:
-        each = [f"{target}[{i}] = {_literal(f.code, int(x))};" for i, x in enumerate(value)]
-        return each
+        return [f"{target}[{i}] = {_literal(f.code, int(x))};" for i, x in enumerate(value)]
     return [f"{target} = {_literal(f.code, int(value))};"]

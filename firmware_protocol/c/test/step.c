@@ -262,7 +262,7 @@ static void do_step(uint8_t op, const uint8_t *arguments, uint32_t count)
         (void)fprintf(stderr, "step: unknown op %u\n", op);
         exit(3);
     }
-    if ((op != 'C') && (op != 'D')) {
+    if ((op != 'B') && (op != 'C') && (op != 'D')) {
         tctl_poll(the_link);
     }
 }
