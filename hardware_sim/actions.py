@@ -29,6 +29,7 @@ def act(parts: Parts, message: Message) -> None:
     elif isinstance(message, m.Stop):
         parts.board.started(message.cmd_id)
         parts.lift.stop()
+        parts.dice.stop()
         parts.board.finish(message.cmd_id, Result.DONE, 0)
     elif isinstance(message, m.Action):
         _action(parts, message)

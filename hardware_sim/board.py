@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from firmware_protocol import messages as m
@@ -19,6 +19,8 @@ from firmware_protocol.schema import Kind, Message, Schema
 from firmware_protocol.vocabulary import InfoKey, LogLevel, ResetCause, Status
 from hardware_sim.clock import Agenda
 
+BURST = 8
+"""Sightings of so many events at once are the work of hands; more are a sweep over a whole zone."""
 BOOT_TEXT = b"\r\ntable board, cold start\r\nself test ok\r\n"
 
 
@@ -85,6 +87,7 @@ class Board:
         self._frozen_until: int | None = None
         self._waiting: list[tuple[int, list[Item]]] = []
         self._raw = bytearray()
+        self._sweep: list[Message] = []
         self._emit_left = 0
         self._emit_number = 0
         self._emit_gap = 0
@@ -113,6 +116,7 @@ class Board:
         self._emit_left = 0
         self._frozen_until = None
         self._digested = None
+        self._sweep.clear()
         self._waiting.clear()
         self.link = self._boot(cause)
 
@@ -137,7 +141,11 @@ class Board:
 
     def told(self) -> bool:
         """True when the host has accepted every event so far."""
-        return self.linked() and self.link.send_space(Kind.EVENT) >= self.firmware.event_capacity
+        return (
+            self.linked()
+            and not self._sweep
+            and self.link.send_space(Kind.EVENT) >= self.firmware.event_capacity
+        )
 
     # ------------------------------------------------------------------ octets and time
 
@@ -159,6 +167,7 @@ class Board:
             self._emit_at = max(self._emit_at + self._emit_gap, now if not self._emit_gap else 0)
             self.emit(m.TestEvent(self._emit_number, self._rng.randrange(-(1 << 31), 1 << 31)))
             self._emit_number += 1
+        self._pour()
         self._take(self.link.poll(self._device_time(now)))
 
     def data_to_send(self) -> bytes:
@@ -201,6 +210,21 @@ class Board:
         self.sent[event.SPEC.name] += 1
         if not self.link.send(event, self._device_time(self._agenda.now)):
             self.events_lost += 1
+
+    def emit_sweep(self, events: Sequence[Message]) -> None:
+        """What a sweep over many tags finds: told as fast as there is room, behind one another."""
+        if len(events) <= BURST and not self._sweep:
+            for event in events:
+                self.emit(event)
+        elif not self.frozen:
+            self._sweep += events
+            self._pour()
+
+    def _pour(self) -> None:
+        """A quarter of the buffer stays free for what cannot wait."""
+        room = self.firmware.event_capacity // 4
+        while self._sweep and self.link.send_space(Kind.EVENT) > room:
+            self.emit(self._sweep.pop(0))
 
     def reply(self, message: Message) -> None:
         """An answer or a log line; dropped when the host is not there or the queue is full."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from firmware_protocol import messages as m
 from firmware_protocol.schema import Message
 from firmware_protocol.vocabulary import Result
-from hardware_sim.clock import Agenda
+from hardware_sim.clock import Agenda, Appointment
 from hardware_sim.lift import Done
 
 ROLL_TIME = 2.2
@@ -32,6 +32,8 @@ class Dice:
     """What lies there now; None while rolling or on edge."""
     rolling: bool = False
     rolls: int = 0
+    _settling: Appointment | None = None
+    _stopped: Callable[[], None] = lambda: None
 
     def roll(self, cmd_id: int = 0, done: Done = lambda _r, _d: None) -> None:
         """Roll; refused while they roll. `done` gets 10·a + b as detail."""
@@ -42,7 +44,17 @@ class Dice:
         self.value = None
         self.rolls += 1
         self.emit(m.DiceRolling(cmd_id))
-        self.agenda.after(ROLL_TIME * self.pace, lambda: self._settle(cmd_id, done))
+        self._settling = self.agenda.after(
+            ROLL_TIME * self.pace, lambda: self._settle(cmd_id, done)
+        )
+        self._stopped = lambda: done(Result.STOPPED, 0)
+
+    def stop(self) -> None:
+        """Stop a roll: the dice lie somehow, no value is settled (SPEC B-4)."""
+        if self.rolling and self._settling is not None:
+            self._settling.cancelled = True
+            self.rolling = False
+            self._stopped()
 
     def by_hand(self, a: int, b: int) -> None:
         """People threw their own dice and told the machine."""

@@ -88,6 +88,8 @@ class People:
         self._riichi: set[int] = set()
         self._paid: list[int] | None = None
         """Scores up to which the sticks are settled."""
+        self._settled = False
+        """Sticks have moved since the hands of this hand were opened."""
 
     # ------------------------------------------------------------------ from outside
 
@@ -126,8 +128,16 @@ class People:
                 yield from self._do(step)
             yield from self._interrupted()
             yield from self._finish(hand)
+        yield from self._last_payment()
         self.over = True
         self._tell("over", hands[-1].number)
+
+    def _last_payment(self) -> Activity:
+        """Nobody gets up before the last result is on the displays and paid."""
+        if self._parts.capabilities & Capability.STICK_TRAYS and not self._settled:
+            yield from self._see("", lambda: self._parts.displays.scores != self._paid, LOOK)
+            self._pay()
+            yield from self._told()
 
     def _interrupted(self) -> Activity:
         while self._interruptions:
@@ -352,6 +362,7 @@ class People:
     def _finish(self, hand: Hand) -> Activity:
         parts = self._parts
         before = parts.displays.scores
+        self._settled = False
         yield from self._ask("result", len(hand.steps), -1)
         yield from self._busy("settle")
         if parts.capabilities & Capability.STICK_TRAYS:
@@ -363,6 +374,7 @@ class People:
         yield from self._lid(Phase.UP)
         yield from self._busy("push")
         self._top.move(*((tag, None) for tag, _ in list(self._top.all_tiles())))
+        yield from self._told()
         parts.press(Button.UP_DOWN, hand.dealer)
         yield from self._lid(Phase.DOWN)
         yield from self._told()
@@ -402,6 +414,7 @@ class People:
         scores = self._parts.displays.scores
         if scores is not None and scores != self._paid:
             self._paid = list(scores)
+            self._settled = True
             self._parts.sticks.pay(scores)
 
     # ------------------------------------------------------------------ waiting

@@ -71,7 +71,7 @@ class Sensors:
 
     tabletop: Tabletop
     capabilities: int
-    emit: Callable[[m.TileEvent], None]
+    emit: Callable[[list[m.TileEvent]], None]
     rng: random.Random
     quality: Quality = PERFECT
     blind: set[int] = field(default_factory=set)
@@ -101,10 +101,14 @@ class Sensors:
 
     def report(self, sightings: list[tuple[int, m.TileSight]]) -> None:
         """Send sightings in their order, neighbours in the same zone in one event."""
+        events = []
         for octet, group in groupby(sightings, key=lambda s: s[0]):
             batch = [sight for _, sight in group]
-            for at in range(0, len(batch), PAGE):
-                self.emit(m.TileEvent(octet, reader_of(octet), tuple(batch[at : at + PAGE])))
+            events += [
+                m.TileEvent(octet, reader_of(octet), tuple(batch[at : at + PAGE]))
+                for at in range(0, len(batch), PAGE)
+            ]
+        self.emit(events)
 
     def _came(self, tag: int, lying: Lying) -> list[tuple[int, m.TileSight]]:
         kind, seat, slot = lying.place

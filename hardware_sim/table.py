@@ -118,7 +118,7 @@ class SimTable:
         self.parts = Parts(
             self.agenda, has, lift, Dice(self.agenda, emit, pace, random.Random(f"dice/{seed}")),
             Displays(has), Sticks(has, emit), top,
-            Sensors(top, has, emit, random.Random(f"sensors/{seed}"), options.quality,
+            Sensors(top, has, self.board.emit_sweep, random.Random(f"sensors/{seed}"), options.quality,
                     tags=tuple(sets[0].tiles) + tuple(sets[1].tiles)),
             self.board, sets, random.Random(f"tiles/{seed}"),
         )  # fmt: skip
@@ -227,6 +227,7 @@ class SimTable:
 
     def _host_gone(self) -> None:
         self.parts.lift.stop()
+        self.parts.dice.stop()
 
     def _pressed(self, button: int, seat: int) -> None:
         if button == Button.START:

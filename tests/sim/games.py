@@ -67,6 +67,44 @@ def tiny() -> dict[str, Any]:
     }
 
 
+def short() -> dict[str, Any]:
+    """Three hands by Tenhou's rules: the riichi of `tiny`, nine terminals, a tsumo; scores in `AFTER_SHORT`."""
+    riichi = tiny()["rounds"][0]
+    nine = {
+        "wind": "E", "num": 1, "honba": 1, "deposits": 0, "dealer": 0, "dice": [1, 2], "dora": "7m",
+        "hands": ["1m9m5m1p9p6p1s9s7s8s1z2z3z", "2m3m4m5m6m7m8m2p3p4p5p7p8p",
+                  "2s3s4s5s6s2s3s4s6s6p7p8p6m", "5z5z6z6z7z7z2m3m4m3p4p5p8m"],
+        "events": [
+            {"e": "draw", "p": 0, "t": "4z"},
+            {"e": "drawn", "reason": "kyuushu", "p": 0},
+        ],
+    }  # fmt: skip
+    tsumo = {
+        "wind": "E", "num": 1, "honba": 2, "deposits": 0, "dealer": 0, "dice": [6, 5], "dora": "9s",
+        "hands": ["1m1m9m9m1z1z2z2z3z3z4z4z5z", "2m3m4m5m6m7m2p3p4p6p7p8p5s",
+                  "1s1s1s2s2s3s3s4s4s6s6s7s7s", "8s8s8s9s9s1p1p9m8m8m8m1m9p"],
+        "events": [
+            {"e": "draw", "p": 0, "t": "6z"},
+            {"e": "discard", "p": 0, "t": "6z", "tg": True},
+            {"e": "draw", "p": 1, "t": "9p"},
+            {"e": "discard", "p": 1, "t": "9p", "tg": True},
+            {"e": "draw", "p": 2, "t": "7z"},
+            {"e": "discard", "p": 2, "t": "7z", "tg": True},
+            {"e": "draw", "p": 3, "t": "1s"},
+            {"e": "discard", "p": 3, "t": "1s", "tg": True},
+            {"e": "draw", "p": 0, "t": "9s"},
+            {"e": "discard", "p": 0, "t": "9s", "tg": True},
+            {"e": "draw", "p": 1, "t": "5s"},
+            {"e": "win", "p": 1, "from": 1, "t": "5s", "ura": ""},
+        ],
+    }  # fmt: skip
+    return tiny() | {"id": "short", "rounds": [riichi, nine, tsumo]}
+
+
+AFTER_SHORT = [41_800, 9_600, 24_300, 24_300]
+"""Dealer's riichi, ittsu, two dora and two ura: 18000; then menzen tsumo, tanyao, 30 fu with two honba: 700/1200."""
+
+
 @cache
 def tiny_game(seed: int = 0) -> record.Game:
     return record.parse(tiny(), seed)

@@ -58,9 +58,16 @@ class Run:
         ]
 
 
-def run(script: str, *, level: str = "tiles", limit: float = 120.0, ends: bool = True) -> Run:
+def run(
+    script: str,
+    *,
+    level: str = "tiles",
+    limit: float = 120.0,
+    ends: bool = True,
+    speed: float | None = None,
+) -> Run:
     faults = Faults.parse(script)
-    table = SimTable(Options(level=level, seed=3), tiny_game(3), faults=faults)
+    table = SimTable(Options(level=level, seed=3, speed=speed), tiny_game(3), faults=faults)
     host = Host()
     pair = Pair(table, host)
     over = pair.run(lambda: table.over, limit=limit)
@@ -259,7 +266,10 @@ def test_a_bad_crystal_disturbs_nobody(deed: str) -> None:
 
 
 def test_a_full_event_buffer_says_how_many_are_gone() -> None:
-    done = run("At the start, the event buffer holds only 12 events.")
+    small = "At the start, the event buffer holds only 12 events.\n"
+    patient = run(small)
+    assert not patient.events(m.EventsLost), "sweeps are told as fast as there is room"
+    done = run(small + "When hand 1 is dealt, stall the line for 2 seconds.", speed=20.0)
     lost = [e.count for e in done.events(m.EventsLost) if isinstance(e, m.EventsLost)]
     assert lost
     assert sum(lost) == done.table.board.events_lost

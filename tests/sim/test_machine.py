@@ -232,7 +232,7 @@ def test_displays_show_what_they_can() -> None:
 
 def antennas(quality: Quality, has: int = LEVELS["tiles"]) -> tuple[Tabletop, list[m.TileEvent]]:
     top, told = Tabletop(), []
-    Sensors(top, has, told.append, random.Random("antennas"), quality, tags=(900, 901))
+    Sensors(top, has, told.extend, random.Random("antennas"), quality, tags=(900, 901))
     return top, told
 
 

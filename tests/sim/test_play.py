@@ -209,7 +209,7 @@ def test_people_look_for_the_new_honba() -> None:
     assert not pair.run(lambda: table.over, limit=40.0)
     host.link.show(m.SetHonba(1))
     host.link.show(m.SetRound(0, 1, 0))
-    assert pair.run(lambda: table.over, limit=5.0)
+    assert pair.run(lambda: table.people.hands_done == 2, limit=5.0)
     assert table.report()["unmet"] == []
 
 
