@@ -108,7 +108,7 @@ def flags_now(state: GameState, number: int, source: int) -> tuple[str, ...]:
         flags.append("rinshan")
     elif state.live == 0:
         flags.append("haitei" if tsumo else "houtei")
-    if state.first_turn and not seat.river and not seat.melds:
+    if state.first_turn and state.open_kan is None and not seat.river and not seat.melds:
         flags.append("first_turn")
     return tuple(flags)
 
