@@ -172,7 +172,7 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
         two_fu, two_sided = two_fu_wait[kind], two_sided_wait[kind]
         best: Price | None = None
         best_yaku = _NOTHING
-        best_han = 0
+        best_han = best_total = 0
         splits = (0, 0, 0)
         for first_masks, first_sums in first_splits:
             won = honour_won or first_masks
@@ -218,8 +218,11 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
                         cost = compiled.yakuman_price(-han, bits)
                     else:
                         cost = prices[han + extra][total >> SHAPE_BITS]
-                    if best is None or cost.rank + (han << 8) > best.rank + (best_han << 8):
-                        best, best_yaku, best_han = cost, listed, han
+                    if best is None or (cost.rank + (han << 8), total) > (
+                        best.rank + (best_han << 8),
+                        best_total,
+                    ):
+                        best, best_yaku, best_han, best_total = cost, listed, han, total
                         splits = first_masks, second_masks, third_masks
         if best is None:
             return NoWin("no_yaku", situation, rules)

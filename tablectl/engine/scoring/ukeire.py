@@ -169,8 +169,9 @@ def _use_of(key: int, known: dict[int, int], *, honours: bool) -> int:
     plans: list[tuple[int, int, int, int]] = []  # (rest, sets, pair, tiles kept)
     pair = min(count, 2)
     if honours:
-        three = min(count, 3)
-        plans = [(key - three * one, 1, 0, three), (key - pair * one, 0, 1, pair)]
+        # Of four copies one is of no use: a triplet and a pair of one kind would be five.
+        if count < 4:
+            plans = [(key - count * one, 1, 0, count), (key - pair * one, 0, 1, pair)]
     else:
         run, kept = _take_run(key, rank)
         plans = [(run, 1, 0, kept)]
