@@ -1,7 +1,6 @@
 #include "tctl_link.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "tctl_inner.h"
 
@@ -453,7 +452,12 @@ uint32_t tctl_wait_us(const struct tctl_link *link)
 void tctl_start(struct tctl_link *link, const struct tctl_board *board, const struct tctl_identity *identity, uint32_t boot_id,
                 uint8_t reset_cause)
 {
-    (void)memset(link, 0, sizeof *link);
+    uint8_t *octets = (uint8_t *)link;
+    uint32_t i;
+
+    for (i = 0U; i < sizeof *link; i++) {
+        octets[i] = 0U;
+    }
     link->board = board;
     link->identity = identity;
     link->boot_id = boot_id;

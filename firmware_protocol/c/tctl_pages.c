@@ -7,7 +7,6 @@
 
 #define INFO_OCTETS 40U
 #define STATE_FROM 5U /* version and pages stand in front of what the digest covers */
-#define TEST_EVENT_RECORD (TCTL_RECORD + TCTL_EVENT_HEADER + 8U)
 #define SCATTER UINT32_C(2654435761)
 
 void tctl_answer_info(struct tctl_link *link, const struct tctl_info_request *request, const char *text)
@@ -82,7 +81,7 @@ void tctl_series_run(struct tctl_series *series, struct tctl_link *link, uint32_
     struct tctl_message event;
 
     event.id = (uint8_t)TCTL_TEST_EVENT;
-    while ((series->left > 0U) && tctl_reached(now_us, series->next_us) && (tctl_event_room(link) >= TEST_EVENT_RECORD)) {
+    while ((series->left > 0U) && tctl_reached(now_us, series->next_us) && (tctl_event_room(link) >= TCTL_TEST_EVENT_RECORD)) {
         event.as.test_event.number = series->number;
         event.as.test_event.value = tctl_signed32(0U - (series->number * SCATTER));
         (void)tctl_send(link, &event);

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pytest
 
@@ -89,7 +89,7 @@ class Stepper:
         self.idle = False
         self.result = 0
 
-    def __enter__(self) -> Stepper:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
