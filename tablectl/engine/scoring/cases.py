@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final
 
 from tablectl.engine.errors import CaseError, EngineError
@@ -213,9 +215,12 @@ def _ruleset(case: Mapping[str, Any], default: str | None) -> Ruleset:
 def named_ruleset(name: str, options: Mapping[str, Any], *, files: bool = False) -> Ruleset:
     """A ruleset by id or, if `files` may be read, by the path of a rule file; kept for the next case."""
     key = name if not options else f"{name} {json.dumps(options, sort_keys=True)}"
+    from_file = files and name.endswith(".toml")
+    if from_file:
+        with suppress(OSError):
+            key = f"{key} {Path(name).stat().st_mtime_ns}"
     rules = _rulesets.get(key)
     if rules is None:
-        from_file = files and name.endswith(".toml")
         rules = load_file(name, options) if from_file else load(name, options)
         if len(_rulesets) >= _KEPT:
             _rulesets.clear()
