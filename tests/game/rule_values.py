@@ -355,7 +355,10 @@ def moment(one: Utterance, moments: Moments, *others: Utterance) -> Look:
     return lambda rules: in_time(rules, one, moments, (one, *others)).stands
 
 
-def together(*utterances: Utterance, moments: Moments = Moments()) -> Look:
+NOTHING_YET = Moments()
+
+
+def together(*utterances: Utterance, moments: Moments = NOTHING_YET) -> Look:
     return lambda rules: [one.stands for one in resolve(rules, 0, utterances, moments)]
 
 

@@ -20,7 +20,7 @@ def test_kuikae(case: Case) -> None:
     around = "".join(f"{n}{suit}" for n in range(1, 10)) if suit != "z" else called
     hand = (shown + around).replace("0", "5")
     hand = "".join(NAMES[t] for t in parse(shown)) + "".join(
-        NAMES[t] for t in parse(around) if NAMES[t] not in (called,)
+        NAMES[t] for t in parse(around) if NAMES[t] != called
     )
     hand = hand[:24] + called if called not in hand else hand
     hand += "".join(f"{n}z" for n in range(1, 8))

@@ -14,7 +14,7 @@ from tablectl.engine.game.state import GameState
 Answer = list[Event] | Refusal
 _BEFORE_A_GAME = frozenset({cmd.StartGame, cmd.AdoptGame})
 _WHILE_PAUSED = frozenset(
-    {cmd.ResumeGame, cmd.AbortGame, cmd.AbortHand, cmd.ReplacePlayer, cmd.AdjustScore, cmd.CallTime,
+    {cmd.PauseGame, cmd.ResumeGame, cmd.AbortGame, cmd.AbortHand, cmd.ReplacePlayer, cmd.AdjustScore, cmd.CallTime,
      cmd.Sanction, cmd.SettleFinding, cmd.Report}
 )  # fmt: skip
 _AFTER_THE_END = frozenset({cmd.StartGame, cmd.AdoptGame})
