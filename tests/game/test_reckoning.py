@@ -27,7 +27,7 @@ def test_waits_and_what_is_left_of_them() -> None:
     table.turn("W", discards="8s")
     worth = {one.tile: one for one in wins_now(table.state, 1)}
     assert set(worth) == {parse_one("5s"), parse_one("8s")}
-    assert worth[parse_one("5s")].left == 2  # one in the hand, one indicator
+    assert worth[parse_one("5s")].left == 3  # one is the indicator
     assert worth[parse_one("8s")].left == 3  # one in a river
     assert worth[parse_one("8s")].ron is None, "no yaku without riichi"
     assert worth[parse_one("8s")].tsumo is not None
