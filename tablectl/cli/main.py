@@ -23,6 +23,7 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
+    "conformance": Command("tablectl.cli.conformance", "test a board against SPEC.md, sentence by sentence"),
     "demo": Command("tablectl.cli.demo", "play one game through the whole bridge, with a live board"),
     "selfplay": Command("tablectl.cli.selfplay", "make complete game records under any ruleset"),
     "run": Command("tablectl.cli.run", "run the daemon: all tables of a hall from one file"),

@@ -381,6 +381,16 @@ def _close(opened: _Opened, pump: _ThreadPump | None = None) -> None:
                     os.close(pipe)
 
 
+def open_blocking(options: PortOptions) -> _Opened:
+    """For programs without a loop: the same opening. Raises PortError."""
+    return _open(options)
+
+
+def close_blocking(opened: _Opened) -> None:
+    """The end of `open_blocking`."""
+    _close(opened)
+
+
 def _close_late(work: asyncio.Future[_Opened]) -> None:
     """Nobody waits for this opening any more."""
     if not work.cancelled() and work.exception() is None:

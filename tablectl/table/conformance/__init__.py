@@ -1,0 +1,1 @@
+"""Conformance test of a device: what SPEC.md demands of it, tried from outside, in real time."""
