@@ -149,6 +149,9 @@ class Stepper:
 class CDevice:
     """A device's end in C that behaves like `link.Link` as far as tests need it; times in µs."""
 
+    polls = True
+    """Poll after each step, as a main loop does; else only when asked."""
+
     def __init__(
         self,
         program: Path,
@@ -179,6 +182,7 @@ class CDevice:
         """One step of the program; the messages it hands to its firmware."""
         self._now = now
         items: list[Item] = []
+        op = op if self.polls or op == "P" else op.lower()
         for what, first, data in self.stepper.call(op, now, arguments):
             if what == "w":
                 self._out += data

@@ -113,7 +113,7 @@ def test_c_and_python_read_the_same_from_any_payload(stepper: Stepper) -> None:
         (
             "\U0010ffff\ud7ff\ue000\u0800".encode("utf-8", "surrogatepass"),
             "\U0010ffff\ud7ff\ue000\u0800",
-        ),  # fmt: skip
+        ),
     ],
 )
 def test_a_text_that_is_no_utf8_is_shown_all_the_same(

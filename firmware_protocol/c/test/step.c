@@ -220,8 +220,12 @@ static void set_text(const uint8_t *octets, uint32_t count)
     }
 }
 
-static void do_step(uint8_t op, const uint8_t *arguments, uint32_t count)
+/* A small letter: the same without the poll that follows. */
+static void do_step(uint8_t letter, const uint8_t *arguments, uint32_t count)
 {
+    bool poll = letter < (uint8_t)'a';
+    uint8_t op = poll ? letter : (uint8_t)(letter - 0x20U);
+
     switch (op) {
     case 'B':
         start(arguments);
@@ -262,7 +266,7 @@ static void do_step(uint8_t op, const uint8_t *arguments, uint32_t count)
         (void)fprintf(stderr, "step: unknown op %u\n", op);
         exit(3);
     }
-    if ((op != 'B') && (op != 'C') && (op != 'D')) {
+    if (poll && (op != 'B') && (op != 'C') && (op != 'D')) {
         tctl_poll(the_link);
     }
 }
