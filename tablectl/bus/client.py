@@ -243,7 +243,10 @@ class TableBus:
             self._snapshot_due.set()
 
     async def _publish_events(self, client: aiomqtt.Client) -> None:
-        while batch := await self._source.public_events(self._source.published(), BATCH):
+        while self._source.published() < self._source.last_seq():
+            batch = await self._source.public_events(self._source.published(), BATCH)
+            if not batch:
+                return
             # Tasks of one gather start in their order, and one connection keeps it.
             await asyncio.gather(
                 *(client.publish(self.topics.event, event.encode(), 1) for event in batch)

@@ -26,6 +26,10 @@ class TableSource(Protocol):
         """UUID of the journal."""
         ...
 
+    def last_seq(self) -> int:
+        """The last public `seq` there is, from memory."""
+        ...
+
     def published(self) -> int:
         """The `seq` up to which the broker has acknowledged public events."""
         ...

@@ -12,12 +12,33 @@ from tablectl.demo.process import DemoError, Program, free_port, until_port_answ
 
 PLACES = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 """Where mosquitto is when the search path of a normal user leaves it out."""
-MAX_PAYLOAD = 1 << 20
 
 _WHEEL_BROKER = (
-    "import sys; from iotcore.iotcore import IotCoreBroker as B; "
-    f"B(None, '127.0.0.1', int(sys.argv[1]), max_payload_size={MAX_PAYLOAD}).run_forever()"
+    "import logging, sys; logging.getLogger('rumqttd').setLevel(logging.CRITICAL); "
+    "from iotcore.iotcore import IotCoreBroker as B; B(sys.argv[1]).run_forever()"
 )
+"""Its router tells every packet as an error; that is of no use to anybody here."""
+_WHEEL_CONFIG = """\
+id = 0
+
+[router]
+id = 0
+max_connections = 100
+max_outgoing_packet_count = 200
+max_segment_size = 104857600
+max_segment_count = 10
+
+[v5.1]
+name = "demo"
+listen = "127.0.0.1:{port}"
+next_connection_delay_ms = 1
+
+[v5.1.connections]
+connection_timeout_ms = 60000
+max_payload_size = 1048576
+max_inflight_count = 100
+dynamic_filters = true
+"""
 
 
 class DemoBroker:
@@ -27,7 +48,9 @@ class DemoBroker:
         self.port = free_port()
         mosquitto = None if wheel else find_mosquitto()
         self.name = "mosquitto" if mosquitto else "iotcore"
-        command = _mosquitto(mosquitto, folder, self.port) if mosquitto else _iotcore(self.port)
+        command = (
+            _mosquitto(mosquitto, folder, self.port) if mosquitto else _iotcore(folder, self.port)
+        )
         self.program = Program(f"the broker ({self.name})", command, folder / "broker.log")
 
     async def start(self) -> None:
@@ -57,11 +80,13 @@ def _mosquitto(program: str, folder: Path, port: int) -> list[str]:
     return [program, "-c", str(config)]
 
 
-def _iotcore(port: int) -> list[str]:
+def _iotcore(folder: Path, port: int) -> list[str]:
     if importlib.util.find_spec("iotcore") is None:
         raise DemoError(
             "no_broker",
             "the demo needs a broker, and neither mosquitto nor the package iotcore is installed",
             "pip install 'tablectl[demo]', or install mosquitto",
         )
-    return [sys.executable, "-c", _WHEEL_BROKER, str(port)]
+    config = folder / "broker.toml"
+    config.write_text(_WHEEL_CONFIG.format(port=port), encoding="utf-8")
+    return [sys.executable, "-c", _WHEEL_BROKER, str(config)]

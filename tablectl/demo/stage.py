@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+import aiomqtt
+
 from tablectl.bus.broker import Broker
 from tablectl.bus.payloads import SeenEvent
 from tablectl.bus.tasks import end
@@ -106,7 +108,10 @@ class Stage:
         try:
             self._stack.push_async_callback(self.broker.stop)
             await self.broker.start()
-            await self._stack.enter_async_context(self.watcher.connected())
+            try:
+                await self._stack.enter_async_context(self.watcher.connected())
+            except aiomqtt.MqttError as error:
+                raise DemoError("no_broker", f"the broker takes nobody: {error}") from None
             self._table = asyncio.create_task(self.simulator.run())
             self._stack.push_async_callback(end, [self._table])
             self._write_config()

@@ -54,6 +54,8 @@ class Hub:
 
     async def events(self, after: int) -> Sequence[EventMessage]:
         """Public events after `seq`, in order, some hundred at most; from memory where possible."""
+        if after >= self.source.last_seq():
+            return ()
         if self._recent and self._recent[0].seq <= after + 1:
             return [event for event in self._recent if event.seq > after][:CHUNK]
         return await self.source.public_events(after, CHUNK)
@@ -76,8 +78,11 @@ class Hub:
         if self._recent:
             cursor = self._recent[-1].seq
         else:
-            cursor = max(0, self.source.snapshot().last_seq - KEPT)
-        while chunk := await self.source.public_events(cursor, CHUNK):
+            cursor = max(0, self.source.last_seq() - KEPT)
+        while cursor < self.source.last_seq():
+            chunk = await self.source.public_events(cursor, CHUNK)
+            if not chunk:
+                return
             self._recent.extend(chunk)
             cursor = chunk[-1].seq
             for event in chunk:

@@ -143,7 +143,7 @@ class WebServer:
         return _json(
             {
                 "stream": hub.source.stream,
-                "last_seq": hub.source.snapshot().last_seq,
+                "last_seq": hub.source.last_seq(),
                 "events": [event.to_json() for event in events],
             }
         )

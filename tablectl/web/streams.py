@@ -72,7 +72,7 @@ async def stream_events(stream: Stream, hub: Hub, last_event_id: str | None) -> 
 
     The id of an event is `<stream>:<seq>`; an id of another journal starts from now.
     """
-    last_seq = hub.source.snapshot().last_seq
+    last_seq = hub.source.last_seq()
     after = _resume(last_event_id, hub.source.stream)
     cursor = last_seq if after is None else min(after, last_seq)
     await first_of(_follow_events(stream, hub, cursor), _follow_row(stream, hub), _breathe(stream))

@@ -60,6 +60,9 @@ class FakeTable:
         stamp = Stamp(seq, str(uuid.uuid4()), self.epoch, 1_700_000_000_000 + seq, seq, True)
         self.events.append(EventMessage(self.stream, stamp, PublicView(event)))
 
+    def last_seq(self) -> int:
+        return len(self.events)
+
     def published(self) -> int:
         return self.cursor
 
@@ -204,16 +207,17 @@ def test_events_come_in_order_and_retained_topics_say_who_speaks(hall: Mosquitto
         table = FakeTable(epoch=17)
         for _ in range(250):
             table.add()
-        async with (
-            watcher(hall.port).connected() as seen_by,
-            running(Bench(hall.port, table)) as bench,
-        ):
-            await seen_by.until(lambda seen: seen.last_seq == 250, WAIT)
-            for _ in range(250):
-                table.add()
-                bench.bus.wake()
+        async with watcher(hall.port).connected() as seen_by:
+            async with running(Bench(hall.port, table)) as bench:
+                await seen_by.until(lambda seen: seen.last_seq == 250, WAIT)
+                for _ in range(250):
+                    table.add()
+                    bench.bus.wake()
+                await seen_by.until(
+                    lambda seen: (seen.retained.get("state") or {}).get("last_seq") == 500, WAIT
+                )
             await seen_by.until(
-                lambda seen: (seen.retained.get("state") or {}).get("last_seq") == 500, WAIT
+                lambda seen: seen.retained["bridge/state"]["state"] == "offline", WAIT
             )
         seen = seen_by.seen
         assert numbers(seen.events) == list(range(1, 501))

@@ -55,6 +55,9 @@ class PlayedTable:
         stamp = Stamp(len(self.messages) + 1, str(uuid.uuid4()), 1, 1_800_000_000_000, 0, True)
         self.messages.append(EventMessage(self.stream, stamp, PublicView(event)))
 
+    def last_seq(self) -> int:
+        return len(self.messages)
+
     def published(self) -> int:
         return len(self.messages)
 
