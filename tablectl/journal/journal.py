@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
 from collections.abc import Callable, Sequence
@@ -23,6 +24,8 @@ from tablectl.journal.model import (
 )
 from tablectl.journal.retention import prune
 from tablectl.journal.store import Outcome, Store
+
+_LOG = logging.getLogger("tablectl.journal")
 
 BATCH = 256
 """Transactions in one commit at most: bounds the time until the first of them is answered."""
@@ -143,7 +146,7 @@ class Journal:
         """What was committed with this device fact, as a duplicate would be answered; or None."""
 
         def ask(store: Store) -> tuple[CommitResult | None, int | None]:
-            found = store.find_fact(table_id, boot_id, event_no)
+            found = store.writes.find_fact(table_id, boot_id, event_no)
             return (found[0] if found else None), store.reads.newest_event_no(table_id, boot_id)
 
         found, newest = await self._ask(ask)
@@ -254,7 +257,10 @@ class Journal:
                 break
             self._rest(commits)
             commits = 0
-        store.close()
+        try:
+            store.close()
+        except Exception:  # noqa: BLE001 - nobody waits in this thread; all answers are given
+            _LOG.exception("the journal did not close in order")
 
     def _take(self, timeout: float | None) -> tuple[list[_Job], bool]:
         jobs: list[_Job] = []

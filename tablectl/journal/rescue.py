@@ -19,6 +19,7 @@ from tablectl.journal import schema as s
 from tablectl.journal.chain import ANCHOR, seal
 from tablectl.journal.errors import JournalUnusableError, NotAJournalError
 from tablectl.journal.reads import EVENT_COLUMNS, FACT_COLUMNS
+from tablectl.journal.writes import FEED_STRIDE
 
 MAGIC = b"SQLite format 3\0"
 PAGE = 4096
@@ -258,7 +259,7 @@ def _take(new: s.Connection, kind: str, row: tuple[Any, ...], state: _Kept) -> N
         return
     for feed, seq in json.loads(row[8]).items():
         state.seqs[feed] = seq
-        if seq % 64 == 1:
+        if seq % FEED_STRIDE == 1:
             new.execute("INSERT INTO feed_index VALUES (?,?,?,?)", (row[3], feed, seq, row[0]))
 
 

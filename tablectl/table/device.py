@@ -97,6 +97,7 @@ class FramedDevice:
         self._motions = Motions(self._options.motion_patience_ms * MS)
         self._picture = DevicePicture()
         self._info: DeviceInfo | None = None
+        self._desired: frozenset[Message] = frozenset()
         self._stand: Stand = "handshake"
         self._open = False
         self._reset = False
@@ -230,7 +231,10 @@ class FramedDevice:
         del now
         if self._link is None:
             return
+        before, self._desired = self._desired, frozenset(displays)
         for message in displays:
+            if message in before:
+                continue
             try:
                 self._link.show(message)
             except WireError as error:

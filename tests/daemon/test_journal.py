@@ -23,7 +23,8 @@ from tablectl.journal import (
     TransactionRejectedError,
     canonical,
 )
-from tablectl.journal.store import FEED_STRIDE, REQUESTS_KEPT, Store
+from tablectl.journal.store import Store
+from tablectl.journal.writes import FEED_STRIDE, REQUESTS_KEPT
 from tests.daemon.journal_kit import FEEDS, change, event, fact
 
 HOLDER = """
@@ -191,7 +192,7 @@ def test_a_new_stream_starts_its_cmd_ids_elsewhere(tmp_path: Path) -> None:
     starts = set()
     for number in range(4):
         store = Store(tmp_path / f"{number}.db")
-        starts.add(store.first_cmd_id)
+        starts.add(store.writes.first_cmd_id)
         store.close()
     assert len(starts) == 4
 
