@@ -138,7 +138,7 @@ static void send(const uint8_t *arguments, uint32_t count)
     struct tctl_message message;
 
     if (tctl_unpack(arguments[0], &arguments[1], (uint8_t)(count - 1U), &message) == TCTL_BAD) {
-        result = UINT32_MAX;
+        record('x', arguments[0], NULL, 0U);
     } else {
         result = tctl_send(the_link, &message);
     }
@@ -249,6 +249,9 @@ static void do_step(uint8_t letter, const uint8_t *arguments, uint32_t count)
         break;
     case 'E':
         the_link->event_no = get32(arguments);
+        break;
+    case 'L':
+        the_link->lost = (uint16_t)get32(arguments);
         break;
     case 'U':
         set_text(arguments, count);
