@@ -157,4 +157,4 @@ def test_the_link_lives_through_anything(program: Path) -> None:
         assert m.TestEchoReply.unpack(found[-1].payload) == m.TestEchoReply(nonce, b"!")
         sessions += 1
     device.close()
-    assert sessions == OCTETS // 4_000
+    assert sessions == OCTETS // 2_000
