@@ -51,9 +51,9 @@ class MirrorOptions:
     """Level tiles: results are found; false: a person enters them."""
 
     @property
-    def hold_ms(self) -> int:
-        """How long a lost tag keeps its zone."""
-        return max(self.missed_reads * self.read_period_ms, self.same_tag_ms)
+    def gone_ms(self) -> int:
+        """How long a tag that is not read keeps its zone."""
+        return self.missed_reads * self.read_period_ms
 
 
 class Mirror:
@@ -61,7 +61,7 @@ class Mirror:
 
     def __init__(self, tags: TagMap | None = None, options: MirrorOptions | None = None) -> None:
         self.options = options or MirrorOptions()
-        picture = Picture(self.options.hold_ms)
+        picture = Picture(self.options.gone_ms, self.options.same_tag_ms)
         self.view = View(picture, tags or TagMap(), result=self.options.results)
         self.book = Book()
         self.verdict: Verdict = ACCEPTED
@@ -71,6 +71,7 @@ class Mirror:
         self._walls_up: set[int] = set()
         self._pages: dict[int, m.SnapshotTiles] = {}
         self._pages_due = 0
+        self._waits_for_fading = False
 
     # ------------------------------------------------------------------ input
 
@@ -133,6 +134,7 @@ class Mirror:
         if self._last_now is not None:
             self.view.now += max(0, now_ms - self._last_now)
         self._last_now = now_ms
+        self.view.picture.fade(self.view.now)
 
     def to_host(self, mirror_ms: int) -> int:
         """Host time of a mirror time."""
@@ -284,6 +286,9 @@ class Mirror:
                 if not move.ready:
                     self._wake(move.since + self.view.ura_ms)
                     break
+                if not followed and not move.steady:
+                    self._wake(self.view.now + self.options.gone_ms)
+                    break
                 if not followed and not move.at_once and self.view.now < due:
                     self._wake(due)
                     break
@@ -299,12 +304,24 @@ class Mirror:
         view, patience = self.view, self.options.patience_ms
         verdict = self._strange_tag() or perceive.contradiction(view, reading, patience)
         self.verdict = verdict
+        self._wake_for_faint()
         if reading.refused or self._unexplained(reading):
             last = max((place.since for place in view.picture.places.values()), default=0)
             for due in (last + patience, last + view.indicator_ms):
                 if due > view.now:
                     self._wake(due)
                     break
+
+    def _wake_for_faint(self) -> None:
+        """Faint readings count after a while, and what is not read any more is gone after another."""
+        self._waits_for_fading = False
+        for tag, place in self.view.picture.places.items():
+            due = place.since + self.view.faint_ms
+            if place.weak and due > self.view.now and tag not in self.view.ignored:
+                self._wake(due)
+            if place.fading and not self._waits_for_fading:
+                self._waits_for_fading = True
+                self._wake(self.view.now + self.options.gone_ms + 1)
 
     def _unexplained(self, reading: perceive.Reading) -> bool:
         """Some tile lies where the game does not have it, even after the whole path."""
@@ -372,7 +389,7 @@ class Mirror:
     def load(self, data: dict[str, Any]) -> None:
         """Take over what `to_json` wrote."""
         view = self.view
-        view.picture.load(data["picture"])
+        view.picture.load(data["picture"], data["now"])
         self.book = Book.from_json(data["book"])
         view.capabilities = data["capabilities"]
         view.sticks = set(data["sticks"])

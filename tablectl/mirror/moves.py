@@ -9,7 +9,7 @@ from typing import Literal
 from firmware_protocol.vocabulary import Capability, ZoneKind
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game.state import GameState
-from tablectl.engine.game.wall import DEALERS_FOURTEENTH, RING, STACKS_IN_WALL
+from tablectl.engine.game.wall import DEAL, DEALERS_FOURTEENTH, INDICATORS, RING, STACKS_IN_WALL
 from tablectl.engine.tiles import KIND
 from tablectl.mirror.book import Book, Home
 from tablectl.mirror.picture import Picture, Place
@@ -35,6 +35,8 @@ class Move:
     """How long it must stand unless another move follows it; 0: the usual settling time."""
     at_once: bool = False
     """It stands as soon as it is seen: a started draw is irrevocable (A35.4)."""
+    steady: bool = True
+    """False: a tile it rests on is not seen this moment; only what follows can confirm it."""
     ready: bool = True
     """False: something that belongs to it is still to come (ura not turned yet)."""
     scoring: bool = False
@@ -63,6 +65,8 @@ class View:
     """Mirror time, ms."""
     stick_ms: int = 2000
     """Without sensed orientation a riichi shows by its stick only: a closed hand's discard waits this long."""
+    faint_ms: int = 1500
+    """A faint reading counts after this: a ghost flickers, a tile lies."""
     ura_ms: int = 4000
     """How long a win waits for the ura indicators."""
     indicator_ms: int = 5000
@@ -86,12 +90,30 @@ class View:
         ring = STACKS_IN_WALL * ((state.dealer - side) % 4) + position // 2
         return 2 * ((ring - state.wall[2]) % RING) + position % 2
 
+    def at_index(self, t: int, state: GameState) -> int | None:
+        """The tag that stood at draw index t and has left the wall; None where that is not known."""
+        for tag in self.walls:
+            if self.draw_index(tag, state) == t:
+                return tag if self.left_wall(tag) else None
+        return None
+
+    def left_wall(self, tag: int) -> bool:
+        """Whether a tag that stood in the wall is gone from there."""
+        place = self.picture.places.get(tag)
+        return place is None or place.fading or place.spot.kind != ZoneKind.WALL
+
+    def unread(self, tag: int) -> bool:
+        """Whether no antenna sees the tag this moment."""
+        place = self.picture.places.get(tag)
+        return place is None or place.fading
+
     def zone(self, kind: ZoneKind, seat: int = 0) -> list[tuple[int, Place]]:
-        """Tags of this hand in a zone, in the order they came."""
+        """Tags of this hand in a zone, in the order they came; a faint one only once it stays."""
         found = [
             (tag, place)
             for tag, place in self.picture.zone(kind, seat).items()
             if tag not in self.ignored
+            and not (place.weak and self.now - place.since < self.faint_ms)
         ]
         return sorted(found, key=lambda item: item[1].order)
 
@@ -122,9 +144,9 @@ class View:
 def candidates(view: View, book: Book, state: GameState) -> list[Move]:
     """Every move the picture suggests now, the one that came first at the front."""
     if state.phase == "deal":
-        found = [*_deal(view, book, state), *_indicators(view, book)]
+        found = [*_deal(view, book, state), *_indicators(view, book, state)]
     elif state.phase == "play":
-        found = [*_indicators(view, book), *_play(view, book, state)]
+        found = [*_indicators(view, book, state), *_play(view, book, state)]
     elif state.phase == "result":
         found = list(_more_wins(view, book, state))
     else:
@@ -137,7 +159,7 @@ def candidates(view: View, book: Book, state: GameState) -> list[Move]:
 
 def _deal(view: View, book: Book, state: GameState) -> Iterator[Move]:
     """Thirteen tiles before each seat and the indicator open, or the dealer has discarded already."""
-    if any(book.hands) or not view.zone(ZoneKind.INDICATOR):
+    if any(book.hands) or not (view.zone(ZoneKind.INDICATOR) or state.dora):
         return
     begun = bool(view.zone(ZoneKind.RIVER, state.dealer))
     hands: list[list[tuple[int, Place]]] = []
@@ -145,22 +167,38 @@ def _deal(view: View, book: Book, state: GameState) -> Iterator[Move]:
         tags = [i for kind in (ZoneKind.HAND, ZoneKind.DRAWN) for i in view.zone(kind, seat)]
         if seat == state.dealer:
             tags = _without_fourteenth(view, state, tags)
-        if len(tags) > 13 or (len(tags) < 13 and not begun):
+        if len(tags) > 13:
             return
         hands.append(sorted(tags, key=lambda item: item[1].order))
     places = [place for tags in hands for _, place in tags]
-    missing = sum(13 - len(tags) for tags in hands)
+    dealt_tags = [
+        [tag for tag, _ in tags] + _dealt_unread(view, state, seat, 13 - len(tags))
+        for seat, tags in enumerate(hands)
+    ]
+    missing = sum(13 - len(tags) for tags in dealt_tags)
+    if not places or (missing and not begun):
+        return
     dealt = tuple(
-        (*(view.tile(tag) for tag, _ in tags), *([None] * (13 - len(tags)))) for tags in hands
+        (*(view.tile(tag) for tag in tags), *([None] * (13 - len(tags)))) for tags in dealt_tags
     )
     yield Move(
         (cmd.Deal(dealt),),
         max(place.order for place in places),
         max(place.since for place in places),
-        tuple(("take", (seat, tag)) for seat, tags in enumerate(hands) for tag, _ in tags),
+        tuple(("take", (seat, tag)) for seat, tags in enumerate(dealt_tags) for tag in tags),
         certainty="tentative" if missing else "accepted",
         reason=f"{missing} dealt tiles were not read" if missing else "",
     )
+
+
+def _dealt_unread(view: View, state: GameState, seat: int, count: int) -> list[int]:
+    """Tiles the hand's antenna missed, known by the place in the wall they were taken from."""
+    if count <= 0 or state.wall is None:
+        return []
+    indexes = DEAL[state.wind(seat)]
+    found = [tag for t in indexes if (tag := view.at_index(t, state)) is not None]
+    unread = [tag for tag in found if view.unread(tag)]
+    return unread if len(unread) == count else []
 
 
 def _without_fourteenth(
@@ -178,13 +216,28 @@ def _without_fourteenth(
     return [item for item in tags if item[0] != fourteenth]
 
 
-def _indicators(view: View, book: Book) -> Iterator[Move]:
-    for tag, place in view.fresh(ZoneKind.INDICATOR, 0, book, Home("dora", 0)):
+def _indicators(view: View, book: Book, state: GameState) -> Iterator[Move]:
+    turned = view.fresh(ZoneKind.INDICATOR, 0, book, Home("dora", 0))
+    for tag, place in turned:
         yield Move(
             (cmd.RevealDora(view.tile(tag)),),
             place.order,
             place.since,
             (("turn_dora", (tag,)),),
+        )
+    if turned or len(state.dora) >= len(INDICATORS):
+        return
+    unread = view.at_index(INDICATORS[len(state.dora)], state)
+    if unread is not None and unread not in view.picture.places and unread not in book.home:
+        lost = view.picture.unseen_since(unread) or 0
+        yield Move(
+            (cmd.RevealDora(view.tile(unread)),),
+            view.picture.order,
+            lost,
+            (("turn_dora", (unread,)),),
+            wait_ms=view.faint_ms,
+            certainty="tentative",
+            reason="a dora indicator was not read; it is known by its place in the wall",
         )
 
 
@@ -221,7 +274,7 @@ def _draws(view: View, book: Book, state: GameState, seat: int) -> Iterator[Move
             place.order,
             place.since,
             (("draw", (seat, tag)),),
-            at_once=not view.picture.is_weak(tag, place.spot),
+            at_once=not place.weak,
         )
 
 
@@ -231,7 +284,7 @@ def _discards(view: View, book: Book, state: GameState, seat: int) -> Iterator[M
         home = book.home.get(tag)
         if home != Home("hand", seat) and not (home is None and mine.unknown):
             continue
-        yield discard_move(view, book, state, seat, tag, place.order, place.since, place.sideways)
+        yield discard_move(view, book, state, seat, tag, place)
 
 
 def discard_move(
@@ -240,15 +293,13 @@ def discard_move(
     state: GameState,
     seat: int,
     tag: int,
-    order: int,
-    since: int,
-    sideways: bool,
+    place: Place,
 ) -> Move:
     """A discard, with the riichi that a stick or the tile's orientation tells."""
     mine = state.seats[seat]
     discard = cmd.Discard(seat, view.tile(tag), tsumogiri(view, book, state, seat, tag))
     may_riichi = mine.riichi == 0 and mine.closed and state.step == "own"
-    declares = may_riichi and (sideways or seat in view.sticks)
+    declares = may_riichi and (place.sideways or seat in view.sticks)
     by_stick_only = (
         may_riichi
         and not declares
@@ -257,10 +308,11 @@ def discard_move(
     )
     return Move(
         (cmd.DeclareRiichi(seat), discard) if declares else (discard,),
-        order,
-        since,
+        place.order,
+        place.since,
         (("discard", (seat, tag)),),
         wait_ms=view.stick_ms if by_stick_only else 0,
+        steady=not place.fading,
     )
 
 
@@ -313,14 +365,34 @@ def _calls(view: View, book: Book, state: GameState) -> Iterator[Move]:
             for tag, place in fresh
             if tag == claimed or book.home.get(tag) == Home("hand", seat)
         ]
-        command = _call_command(view, seat, claimed, [tag for tag, _ in group])
+        tags = [tag for tag, _ in group]
+        command = _call_command(view, seat, claimed, tags)
+        unread = None
+        if command is None and len(tags) == 2:
+            command, unread = _call_with_unread(view, book, seat, claimed, tags)
         if command is not None:
             yield Move(
                 (command,),
                 max(place.order for _, place in group),
                 max(place.since for _, place in group),
-                (("meld", (seat, tuple(tag for tag, _ in group))),),
+                (("meld", (seat, (*tags, *(() if unread is None else (unread,))))),),
+                wait_ms=0 if unread is None else view.faint_ms,
+                certainty="accepted" if unread is None else "tentative",
+                reason="" if unread is None else f"a tile of seat {seat}'s meld was not read",
             )
+
+
+def _call_with_unread(
+    view: View, book: Book, seat: int, claimed: int, tags: list[int]
+) -> tuple[cmd.Command | None, int | None]:
+    """A meld whose third tile left the hand and is not seen: the one tile that completes it."""
+    found = [
+        (command, tag)
+        for tag in book.hands[seat]
+        if view.unread(tag)
+        and (command := _call_command(view, seat, claimed, [*tags, tag])) is not None
+    ]
+    return found[0] if len(found) == 1 else (None, None)
 
 
 def _call_command(view: View, seat: int, claimed: int, tags: list[int]) -> cmd.Command | None:
@@ -407,6 +479,10 @@ def _ura(view: View, state: GameState, seat: int) -> tuple[tuple[int, ...] | Non
     if state.seats[seat].riichi < 1 or not state.rules.ura_dora:
         return None, True
     turned = sorted(view.zone(ZoneKind.URA), key=lambda item: (item[1].slot, item[1].order))
-    tiles = tuple(t for t in (view.tile(tag) for tag, _ in turned) if t is not None)
     wanted = len(state.dora) if state.rules.kan_ura_dora else 1
+    tags = [tag for tag, _ in turned]
+    if len(tags) < wanted:
+        below = [view.at_index(t + 1, state) for t in INDICATORS[:wanted]]
+        tags = [tag for tag in below if tag is not None]
+    tiles = tuple(t for t in (view.tile(tag) for tag in tags) if t is not None)
     return (tiles[:wanted] or None), len(tiles) >= wanted

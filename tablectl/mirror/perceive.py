@@ -7,7 +7,7 @@ hands confirm each other, and a hand held over the river for a moment confirms n
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from firmware_protocol.vocabulary import ZoneKind
 from tablectl.engine.game import commands as cmd
@@ -15,11 +15,12 @@ from tablectl.engine.game.apply import apply_all
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.decide import decide
 from tablectl.engine.game.events import DrawKind
-from tablectl.engine.game.state import GameState
+from tablectl.engine.game.state import LIVE_AT_DEAL, GameState
+from tablectl.engine.game.wall import DEALERS_FOURTEENTH, REPLACEMENTS
 from tablectl.engine.tiles import NAMES
 from tablectl.mirror.book import Book, Home
-from tablectl.mirror.moves import Move, View, candidates, discard_move, laid, lies_open
-from tablectl.mirror.picture import Place
+from tablectl.mirror.moves import HAND_ZONES, Move, View, candidates, discard_move, laid, lies_open
+from tablectl.mirror.picture import Place, Spot
 from tablectl.mirror.verdict import ACCEPTED, Verdict
 
 LONGEST_PATH = 12
@@ -50,7 +51,7 @@ def read(view: View, book: Book, state: GameState) -> Reading:
     reading = Reading(book=book.copy(), state=state)
     while len(reading.steps) < LONGEST_PATH:
         step, refused = _first_legal(view, reading.book, state)
-        if step is None:
+        if step is None or _too_late(view, reading.book, state, step.move):
             step = _first_assumed(view, reading.book, state, refused)
         if step is None:
             reading.refused = refused
@@ -60,6 +61,14 @@ def read(view: View, book: Book, state: GameState) -> Reading:
         reading.steps.append(step)
     reading.state = state
     return reading
+
+
+def _too_late(view: View, book: Book, state: GameState, move: Move) -> bool:
+    """Others went on before this discard came: the one they answered was another, and was missed."""
+    if state.phase != "play" or state.step not in ("own", "call"):
+        return False
+    follower = _who_went_on(view, book, state.turn)
+    return follower is not None and follower.order < move.order
 
 
 def _first_legal(
@@ -128,30 +137,57 @@ def _missed_discard(view: View, book: Book, state: GameState) -> Move | None:
     follower = _who_went_on(view, book, seat)
     if follower is None:
         return None
-    order, since = follower
+    place = follower
     home = Home("hand", seat)
     lost = [
         tag
         for tag in book.hands[seat]
         if (place := view.picture.places.get(tag)) is None
+        or place.fading
         or (place.spot.kind == ZoneKind.MELD and place.spot.seat != seat)
         or any(spot.kind == ZoneKind.RIVER and spot.seat == seat for spot in view.picture.also(tag))
     ]
+    river = Spot(ZoneKind.RIVER, seat)
+    claimed = [
+        tag
+        for tag in lost
+        if view.picture.was_in(tag, river)
+        or ((place_of := view.picture.places.get(tag)) and place_of.spot.kind == ZoneKind.MELD)
+    ]
+    if claimed:
+        lost = claimed
+    elif len(lost) > 1:
+        # One of them has not been read for long; the one that went after the draw was discarded.
+        begun = _order_of_turn(view, book, seat)
+        lost = [tag for tag in lost if view.picture.lost_order(tag) > begun]
     if len(lost) != 1 or book.home.get(lost[0]) != home:
         return None
-    move = discard_move(view, book, state, seat, lost[0], order - 1, since, sideways=False)
+    move = discard_move(view, book, state, seat, lost[0], place._replace(sideways=False))
+    if view.picture.was_in(lost[0], river):
+        return replace(move, order=place.order - 1, since=place.since)  # claimed as soon as it lay
     return Move(
         move.commands,
-        move.order,
-        move.since,
+        place.order - 1,
+        place.since,
         move.book,
         certainty="tentative",
         reason=f"the discard of seat {seat} was not read in the river",
     )
 
 
-def _who_went_on(view: View, book: Book, seat: int) -> tuple[int, int] | None:
-    """Arrival of the first tile that can only have moved after the seat's discard."""
+def _order_of_turn(view: View, book: Book, seat: int) -> int:
+    """When the seat's turn began: the arrival of the tile it drew, or of the meld it called."""
+    if book.drawn is not None:
+        sightings = view.picture.seen.get(book.drawn, {})
+        came = [s.order for spot, s in sightings.items() if spot.kind in HAND_ZONES]
+        left = [s.gone_order for spot, s in sightings.items() if spot.kind == ZoneKind.WALL]
+        return min(came or left, default=0)
+    orders = [place.order for _, place in view.zone(ZoneKind.MELD, seat)]
+    return max(orders, default=0)
+
+
+def _who_went_on(view: View, book: Book, seat: int) -> Place | None:
+    """Where the first tile went that can only have moved after the seat's discard."""
     found = []
     for other in range(4):
         if other == seat:
@@ -163,10 +199,11 @@ def _who_went_on(view: View, book: Book, seat: int) -> tuple[int, int] | None:
             for tag, place in view.fresh(ZoneKind.MELD, other, book, Home("meld", other))
             if book.home.get(tag) == Home("hand", other)
         ]
+        if lies_open(view, book, other):
+            found += laid(view, book, other)  # a ron
     if not found:
         return None
-    first = min((place for _, place in found), key=lambda place: place.order)
-    return first.order, first.since
+    return min((place for _, place in found), key=lambda place: place.order)
 
 
 def _missed_draw(view: View, book: Book, state: GameState) -> Move | None:
@@ -192,7 +229,7 @@ def _missed_draw(view: View, book: Book, state: GameState) -> Move | None:
         ]
         if not thrown:
             return None
-        drawn, place = _taken_from_wall(view, book), thrown[0]
+        drawn, place = _taken_from_wall(view, book, state), thrown[0]
     return Move(
         (cmd.Draw(seat, None if drawn is None else view.tile(drawn), rinshan),),
         place.order - 1,
@@ -203,10 +240,14 @@ def _missed_draw(view: View, book: Book, state: GameState) -> Move | None:
     )
 
 
-def _taken_from_wall(view: View, book: Book) -> int | None:
-    """The one tag that left the wall and lies nowhere, where walls are sensed."""
-    gone = [tag for tag in view.walls if tag not in book.home and tag not in view.picture.places]
-    return gone[0] if len(gone) == 1 else None
+def _taken_from_wall(view: View, book: Book, state: GameState) -> int | None:
+    """The tag whose turn it was to be drawn, when it has left the wall and lies nowhere."""
+    if state.step == "draw":
+        t = DEALERS_FOURTEENTH + LIVE_AT_DEAL - state.live
+    else:
+        t = REPLACEMENTS[min(len(state.kans), len(REPLACEMENTS) - 1)]
+    tag = view.at_index(t, state)
+    return tag if tag is not None and tag not in book.home else None
 
 
 def _missed_indicator(view: View, book: Book, state: GameState) -> Move | None:

@@ -37,6 +37,8 @@ class Sighting:
     """Mirror time in ms at which it came."""
     gone: int | None = None
     """Mirror time at which the antenna lost it; None while it sees it."""
+    gone_order: int = 0
+    """When it was lost, on the scale of `order`."""
 
     @property
     def strength(self) -> int:
@@ -53,20 +55,27 @@ class Place(NamedTuple):
     since: int
     sideways: bool
     face_up: bool
+    weak: bool = False
+    """Seen so faintly that it may be a ghost, or lie next door."""
+    fading: bool = False
+    """Not seen this moment: a missed read, or a hand that lifts it."""
 
 
 class Picture:
     """Tag → sightings; a fold of tile events and snapshots."""
 
-    def __init__(self, hold_ms: int) -> None:
-        self.hold_ms = hold_ms
-        """A tag lost this long ago is gone: missed reads times the period of a reader."""
+    def __init__(self, gone_ms: int, same_tag_ms: int) -> None:
+        self.gone_ms = gone_ms
+        """A tag not seen for so long is gone: missed reads times the period of a reader."""
+        self.same_tag_ms = same_tag_ms
+        """A tag back in its zone within this time never left it."""
         self.seen: dict[int, dict[Spot, Sighting]] = {}
         self.order = 0
         self.places: dict[int, Place] = {}
         """Tag → the zone that sees it best now; a tag in the air or unseen is not in it."""
         self.zones: dict[Spot, dict[int, Place]] = {}
         """Zone → the tags that lie there."""
+        self._fading: set[int] = set()
 
     def observe(self, event: TileEvent, now: int) -> set[int]:
         """Take a tile event in; the tags whose place may have changed."""
@@ -78,7 +87,7 @@ class Picture:
                 self._appear(sight.tag, spot, sight.slot, sight.flags, sight.signal, now)
             else:
                 self._vanish(sight.tag, spot, now)
-        self._place(touched)
+        self._place(touched, now)
         return touched
 
     def replace(self, pages: list[SnapshotTiles], now: int) -> set[int]:
@@ -92,17 +101,17 @@ class Picture:
         for tag, spots in list(self.seen.items()):
             for spot, sighting in spots.items():
                 if spot not in told.get(tag, {}) and sighting.gone is None:
-                    sighting.gone = now
+                    self._vanish(tag, spot, now)
         for tag, told_spots in told.items():
             for spot, (slot, flags) in told_spots.items():
                 self._appear(tag, spot, slot, flags, 0, now)
-        self._place(touched)
+        self._place(touched, now)
         return touched
 
     def _appear(self, tag: int, spot: Spot, slot: int, flags: int, signal: int, now: int) -> None:
         spots = self.seen.setdefault(tag, {})
         known = spots.get(spot)
-        if known is not None and (known.gone is None or now - known.gone <= self.hold_ms):
+        if known is not None and (known.gone is None or now - known.gone <= self.same_tag_ms):
             # The same tag again: it never left (a missed read, or a reader that repeats itself).
             known.slot, known.flags, known.gone = slot, flags, None
             known.signal = max(known.signal, signal) if known.signal and signal else signal
@@ -113,11 +122,21 @@ class Picture:
     def _vanish(self, tag: int, spot: Spot, now: int) -> None:
         sighting = self.seen.get(tag, {}).get(spot)
         if sighting is not None and sighting.gone is None:
-            sighting.gone = now
+            self.order += 1
+            sighting.gone, sighting.gone_order = now, self.order
 
-    def _place(self, tags: set[int]) -> None:
+    def fade(self, now: int) -> None:
+        """Let time pass for tags that no antenna sees."""
+        if self._fading:
+            self._place(set(self._fading), now)
+
+    def _place(self, tags: set[int], now: int) -> None:
         for tag in tags:
-            old, new = self.places.get(tag), self._best(tag)
+            old, new = self.places.get(tag), self._best(tag, now)
+            if new is not None and new.fading:
+                self._fading.add(tag)
+            else:
+                self._fading.discard(tag)
             if old == new:
                 continue
             if old is not None:
@@ -127,10 +146,10 @@ class Picture:
                 self.zones.setdefault(new.spot, {})[tag] = new
                 self.places[tag] = new
 
-    def _best(self, tag: int) -> Place | None:
+    def _best(self, tag: int, now: int) -> Place | None:
         best: tuple[Spot, Sighting] | None = None
         for spot, sighting in self.seen.get(tag, {}).items():
-            if sighting.gone is not None:
+            if sighting.gone is not None and now - sighting.gone > self.gone_ms:
                 continue
             if best is None or _better(sighting, best[1]):
                 best = (spot, sighting)
@@ -144,16 +163,13 @@ class Picture:
             sighting.since,
             bool(sighting.flags & Sight.SIDEWAYS),
             bool(sighting.flags & Sight.FACE_UP),
+            sighting.strength < WEAK,
+            sighting.gone is not None,
         )
 
     def also(self, tag: int) -> list[Spot]:
         """Every zone that sees the tag now."""
         return [spot for spot, s in self.seen.get(tag, {}).items() if s.gone is None]
-
-    def is_weak(self, tag: int, spot: Spot) -> bool:
-        """Whether a zone sees a tag so faintly that it may lie next door."""
-        sighting = self.seen.get(tag, {}).get(spot)
-        return sighting is None or sighting.strength < WEAK
 
     def unseen_since(self, tag: int) -> int | None:
         """Since when no antenna sees the tag; None while one does, or when none ever did."""
@@ -166,40 +182,67 @@ class Picture:
         """Tag → place of what lies in a zone."""
         return self.zones.get(Spot(kind, seat), {})
 
+    def lost_order(self, tag: int) -> int:
+        """When the last antenna lost the tag, on the scale of `order`; 0 while one sees it."""
+        spots = self.seen.get(tag, {}).values()
+        if any(s.gone is None for s in spots):
+            return 0
+        return max((s.gone_order for s in spots), default=0)
+
     def forget_gone(self, now: int) -> None:
-        """Drop what no antenna has seen for long, so that a month of ghosts stays small."""
+        """Drop what no antenna sees: another hand begins, and a month of ghosts stays small."""
         for tag, spots in list(self.seen.items()):
             for spot, sighting in list(spots.items()):
-                if sighting.gone is not None and now - sighting.gone > 60_000:
+                if sighting.gone is not None:
                     del spots[spot]
             if not spots:
                 del self.seen[tag]
+        self._place(self._fading | (self.places.keys() - self.seen.keys()), now)
+
+    def was_in(self, tag: int, spot: Spot) -> bool:
+        """Whether a zone has clearly seen a tag since the hand began."""
+        sighting = self.seen.get(tag, {}).get(spot)
+        return sighting is not None and sighting.strength >= WEAK
 
     def to_json(self) -> dict[str, Any]:
         """JSON object of everything, integers only."""
         return {
             "order": self.order,
             "seen": [
-                [tag, spot.kind, spot.seat, s.slot, s.flags, s.signal, s.order, s.since, s.gone]
+                [
+                    tag,
+                    spot.kind,
+                    spot.seat,
+                    s.slot,
+                    s.flags,
+                    s.signal,
+                    s.order,
+                    s.since,
+                    s.gone,
+                    s.gone_order,
+                ]
                 for tag, spots in self.seen.items()
                 for spot, s in spots.items()
             ],
         }
 
-    def load(self, data: dict[str, Any]) -> None:
-        """Take over what `to_json` wrote."""
+    def load(self, data: dict[str, Any], now: int) -> None:
+        """Take over what `to_json` wrote at mirror time `now`."""
         self.order = data["order"]
         self.seen = {}
-        for tag, kind, seat, slot, flags, signal, order, since, gone in data["seen"]:
+        for tag, kind, seat, slot, flags, signal, order, since, gone, gone_order in data["seen"]:
             self.seen.setdefault(tag, {})[Spot(kind, seat)] = Sighting(
-                slot, flags, signal, order, since, gone
+                slot, flags, signal, order, since, gone, gone_order
             )
         self.places, self.zones = {}, {}
-        self._place(set(self.seen))
+        self._fading = set()
+        self._place(set(self.seen), now)
 
 
 def _better(one: Sighting, other: Sighting) -> bool:
-    """A strong reading beats a weak one; of two strong ones the later beats the earlier."""
+    """Seen beats just lost, strong beats weak; otherwise the later beats the earlier."""
+    if (one.gone is None) != (other.gone is None):
+        return one.gone is None
     weak_one, weak_other = one.strength < WEAK, other.strength < WEAK
     if weak_one != weak_other:
         return weak_other
