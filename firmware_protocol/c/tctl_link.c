@@ -295,7 +295,6 @@ static void on_message(struct tctl_link *link, bool data, uint8_t id, const uint
 {
     const struct tctl_traits *traits = tctl_traits_of(id);
     struct tctl_message message;
-    uint8_t used;
 
     if ((traits == NULL) || ((traits->flags & TCTL_FROM_HOST) == 0U) || (traits->kind == (uint8_t)TCTL_KIND_LINK) ||
         ((traits->kind != (uint8_t)TCTL_KIND_DATAGRAM) != data)) {
@@ -304,13 +303,10 @@ static void on_message(struct tctl_link *link, bool data, uint8_t id, const uint
     } else if ((traits->kind == (uint8_t)TCTL_KIND_BULK) && (tctl_ring_free(&link->bulk) < TCTL_BULK_LONGEST)) {
         /* No room for the answer: as a window that is full, and the host is told to have patience. */
         link->busy = true;
+    } else if (tctl_unpack(id, payload, count, &message) == TCTL_BAD) {
+        tctl_inner_malformed(link, id, payload, count);
     } else {
-        used = tctl_unpack(id, payload, count, &message);
-        if (used == TCTL_BAD) {
-            tctl_inner_malformed(link, id, payload, count);
-        } else {
-            tctl_inner_on_message(link, traits, &message, payload, used);
-        }
+        tctl_inner_on_message(link, traits, &message, payload, count);
     }
 }
 

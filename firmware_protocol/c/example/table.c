@@ -303,8 +303,17 @@ static void test(struct table *table, uint16_t number, uint32_t cmd_id)
     finish(table, cmd_id, (uint8_t)TCTL_RESULT_DONE, number);
 }
 
+static bool can(uint8_t action)
+{
+    return (action >= (uint8_t)TCTL_ACTION_KIND_ROLL) && (action <= (uint8_t)TCTL_ACTION_KIND_TEST);
+}
+
 static void act(struct table *table, const struct tctl_action *action)
 {
+    if (!can(action->action)) {
+        finish(table, action->cmd_id, (uint8_t)TCTL_RESULT_UNSUPPORTED, 0U);
+        return;
+    }
     if (!holds(table, action->require)) {
         finish(table, action->cmd_id, (uint8_t)TCTL_RESULT_REFUSED_PRECONDITION, 0U);
         return;
@@ -332,22 +341,24 @@ static void act(struct table *table, const struct tctl_action *action)
     case TCTL_ACTION_KIND_SEAT_DRAW:
         draw_seat(table, action->cmd_id);
         break;
-    case TCTL_ACTION_KIND_TEST:
+    default:
         test(table, action->arg, action->cmd_id);
         break;
-    default:
-        finish(table, action->cmd_id, (uint8_t)TCTL_RESULT_UNSUPPORTED, 0U);
-        break;
+    }
+}
+
+static void stop_roll(struct table *table)
+{
+    if (table->dice_rolling) {
+        table->dice_rolling = false; /* motor off */
+        finish(table, table->dice_cmd, (uint8_t)TCTL_RESULT_STOPPED, 0U);
     }
 }
 
 static void stop(struct table *table, uint32_t cmd_id)
 {
     break_off(table, (uint8_t)TCTL_RESULT_STOPPED, (uint8_t)TCTL_JAM_POSITION_LOST);
-    if (table->dice_rolling) {
-        table->dice_rolling = false;
-        finish(table, table->dice_cmd, (uint8_t)TCTL_RESULT_STOPPED, 0U);
-    }
+    stop_roll(table);
     table->stopped = true;
     finish(table, cmd_id, (uint8_t)TCTL_RESULT_DONE, 0U);
 }
@@ -453,8 +464,12 @@ static void on_link(void *self, enum tctl_state state, enum tctl_reason reason)
     struct table *table = self;
 
     table_say(table, NAMES[state]);
-    if (reason == TCTL_REASON_SILENT) {
+    /* Nobody watches what the host has set in motion (B-5). What people began at the table goes on: they are there. */
+    if ((reason == TCTL_REASON_SILENT) && (table->motion_cmd != 0U)) {
         break_off(table, (uint8_t)TCTL_RESULT_STOPPED, (uint8_t)TCTL_JAM_POSITION_LOST);
+    }
+    if ((reason == TCTL_REASON_SILENT) && (table->dice_cmd != 0U)) {
+        stop_roll(table);
     }
 }
 
