@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
 
-from tablectl.config.model import DuplicateTableError, Settings
+from tablectl.config.model import DuplicateTableError, Settings, TableSettings
 from tablectl.config.positions import Path as KeyPath
 from tablectl.config.positions import Position, positions
 
@@ -108,11 +108,13 @@ def loads(text: str, *, name: str = "<text>", folder: Path | None = None) -> Set
 
 def _anchored(settings: Settings, folder: Path) -> Settings:
     journal = settings.journal.model_copy(update={"path": folder / settings.journal.path})
-    tables = tuple(
-        table if table.tiles is None else table.model_copy(update={"tiles": folder / table.tiles})
-        for table in settings.tables
-    )
+    tables = tuple(_anchored_table(table, folder) for table in settings.tables)
     return settings.model_copy(update={"journal": journal, "tables": tables})
+
+
+def _anchored_table(table: TableSettings, folder: Path) -> TableSettings:
+    paths = {name: getattr(table, name) for name in ("tiles", "capture")}
+    return table.model_copy(update={n: folder / path for n, path in paths.items() if path})
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> Problem:

@@ -223,6 +223,16 @@ class TableSettings(_Section):
     rts: bool | None = Field(
         default=None, description="level of the RTS line while open", examples=["false"]
     )
+    hupcl: bool = Field(
+        default=False,
+        description="drop DTR when the port is closed; resets many boards",
+        examples=["false"],
+    )
+    capture: Path | None = Field(
+        default=None,
+        description="file that gets every frame of the line, for 'tablectl decode'; relative to the configuration file",
+        examples=['"t1.capture"'],
+    )
     flash_hint: str = Field(
         default="",
         description="command that puts the right firmware on this board; shown when versions differ",

@@ -114,9 +114,10 @@ class TableUnit:
         self.session = TableSession(
             TableOptions(
                 table.id,
-                PortOptions(table.port, table.baud, table.dtr, table.rts),
+                PortOptions(table.port, table.baud, table.dtr, table.rts, table.hupcl),
                 driver=table.driver,
                 flash_hint=table.flash_hint,
+                capture=table.capture,
                 unmask=self._unmask,
             ),
             self.writer,

@@ -119,8 +119,10 @@ def test_missing_secret_is_found_by_check_and_says_what_to_do(tmp_path: Path) ->
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     path = tmp_path / "t.toml"
-    path.write_text(TABLE + 'tiles = "tiles.toml"\n[journal]\npath = "j.db"\n', encoding="utf-8")
+    keys = 'tiles = "tiles.toml"\ncapture = "t.capture"\n[journal]\npath = "j.db"\n'
+    path.write_text(TABLE + keys, encoding="utf-8")
     settings = load(path)
+    assert settings.tables[0].capture == tmp_path / "t.capture"
     assert settings.journal.path == tmp_path / "j.db"
     assert settings.tables[0].tiles == tmp_path / "tiles.toml"
 
