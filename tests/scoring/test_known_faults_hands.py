@@ -224,6 +224,33 @@ def test_row_24_yakuman_stand_alone_and_add_up() -> None:
     assert (pairs.dora, pairs.points) == (0, 32000)
 
 
+@pytest.mark.parametrize(
+    ("yakuman", "concealed", "win_tile", "melds", "single"),
+    [
+        ("suuankou_tanki", "111m444p777s222z5z", "5z", [], ("111m444p777s22z55z", "5z")),
+        ("junsei_chuuren", "1112345678999m", "5m", [], ("1112345567899m", "9m")),
+        ("kokushi_13", "19m19p19s1234567z", "1m", [], ("9m19p19s11234567z", "1m")),
+        ("daisuushii", "5m", "5m", ["pon:111z", "pon:222z", "pon:333z", "pon:444z"], None),
+    ],
+)
+@pytest.mark.parametrize("ron", [None, "W"])
+def test_rarer_waits_count_twice_in_a_house_that_wants_it(
+    yakuman: str,
+    concealed: str,
+    win_tile: str,
+    melds: list[str],
+    single: tuple[str, str] | None,
+    ron: str | None,
+) -> None:
+    """Single everywhere (Y8, X9); `double_yakuman` is for house rules."""
+    house: dict[str, Any] = {"options": {"double_yakuman": [yakuman]}, "ron": ron}
+    win = scored("tenhou", concealed, win_tile, *melds, **house)
+    assert (win.yaku, win.yakuman_count, win.points) == (((yakuman, 26),), 2, 64000)
+    assert scored("tenhou", concealed, win_tile, *melds, ron=ron).yakuman_count == 1
+    if single is not None and not (ron and yakuman == "suuankou_tanki"):
+        assert scored("tenhou", *single, **house).yakuman_count == 1
+
+
 @pytest.mark.parametrize("name", ids())
 def test_row_25_thirteen_han_are_a_counted_yakuman_or_not_by_rule(name: str) -> None:
     win = scored(name, "2233445566778p", "8p", riichi=1)

@@ -6,6 +6,7 @@ gives (`suits`). Made once a ruleset, filled lazily where most entries never occ
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final, NamedTuple
 
 from tablectl.engine.rules.model import Ruleset
@@ -293,6 +294,7 @@ def may_be_renhou(bits: int) -> bool:
     )
 
 
+@cache
 def _shapes(*, is_open: bool, honours: bool) -> list[int]:
     """Yaku that counting sets decides, by the low bits of the sums (A48, M51)."""
     found = []

@@ -32,6 +32,7 @@ from tablectl.engine.scoring.suits import (
     FOUR_RUNS,
     ITTSU_BIT,
     PAIR_BIT,
+    PAIR_MASK,
     PAIRS,
     RUNS_FIELD,
     RUNS_MASK,
@@ -50,6 +51,8 @@ from tablectl.engine.scoring.yaku import (
     PINFU,
     SANSHOKU_DOUJUN,
     SANSHOKU_DOUKOU,
+    SUUANKOU,
+    SUUANKOU_TANKI,
     TSUUIISOU,
 )
 from tablectl.engine.tiles import KINDS
@@ -215,7 +218,10 @@ def _plain_scorer(compiled: Compiled) -> Scorer:  # noqa: C901 - see the loop
                     if han < least:
                         if han >= 0:
                             continue
-                        cost = compiled.yakuman_price(-han, bits)
+                        if found & SUUANKOU and won & two_fu & PAIR_MASK:
+                            listed = name(found | SUUANKOU_TANKI, names)
+                        cost = compiled.yakuman_price(-listed[1], bits)
+                        han = listed[1]
                     else:
                         cost = prices[han + extra][total >> SHAPE_BITS]
                     if best is None or (cost.rank + (han << 8), total) > (

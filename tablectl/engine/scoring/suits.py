@@ -41,6 +41,7 @@ GREEN_RANKS: Final = sum(7 << 3 * rank for rank in (1, 2, 3, 5, 7))
 RUNS_MASK: Final = 0x7F
 TRIPLET_BIT: Final = 7
 PAIR_BIT: Final = 16
+PAIR_MASK: Final = 0x1FF << PAIR_BIT
 SETS_MASK: Final = 0xFFFF
 STRAIGHT: Final = 0b1001001
 """Runs 123, 456 and 789."""

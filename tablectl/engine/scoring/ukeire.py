@@ -51,6 +51,8 @@ _END_CODES: Final = tuple(
 
 _numbers: Final[dict[int, _Suit]] = {}
 _honours: Final[dict[int, _Suit]] = {}
+_same: Final[dict[_Suit, _Suit]] = {}
+"""One object for suits alike: a few hundred stay in the processor's cache."""
 _joined: Final[dict[int, int]] = {}
 _kept: Final[dict[int, int]] = {}
 _WIDTH: Final = 16
@@ -70,21 +72,22 @@ def shanten(key: Key) -> int:
     Melds are the sets the tiles leave open. Seven pairs and kokushi count with 13 or 14 tiles.
     """
     man, pin, sou, honours = key
-    m = _numbers.get(man) or _look(man, honours=False)
-    p = _numbers.get(pin) or _look(pin, honours=False)
-    s = _numbers.get(sou) or _look(sou, honours=False)
-    z = _honours.get(honours) or _look(honours, honours=True)
-    one = m[0] << _WIDTH | p[0]
-    other = s[0] << _WIDTH | z[0]
-    left = _joined.get(one)
-    if left is None:
-        left = _join(one)
-    right = _joined.get(other)
-    if right is None:
-        right = _join(other)
-    codes = m[1] + p[1] + s[1] + z[1]
+    try:
+        (m, m_codes), (p, p_codes) = _numbers[man], _numbers[pin]
+        (s, s_codes), (z, z_codes) = _numbers[sou], _honours[honours]
+    except KeyError:
+        m, m_codes = _numbers.get(man) or _look(man, honours=False)
+        p, p_codes = _numbers.get(pin) or _look(pin, honours=False)
+        s, s_codes = _numbers.get(sou) or _look(sou, honours=False)
+        z, z_codes = _honours.get(honours) or _look(honours, honours=True)
+    codes = m_codes + p_codes + s_codes + z_codes
     tiles = codes & _FIELD
     sets = tiles // 3
+    one, other = m << _WIDTH | p, s << _WIDTH | z
+    try:
+        left, right = _joined[one], _joined[other]
+    except KeyError:
+        left, right = _join(one), _join(other)
     whole = (left << _WIDTH | right) << 3 | sets
     kept = _kept.get(whole)
     if kept is None:
@@ -139,13 +142,13 @@ def _look(key: int, *, honours: bool) -> _Suit:
     if honours:
         for place in range(0, 21, 3):
             codes += _END_CODES[key >> place & 7]
-        suit = _honours[key] = _Suit(_use_of(key, _honour_uses, honours=True), codes)
-        return suit
+        suit = _Suit(_use_of(key, _honour_uses, honours=True), codes)
+        return _honours.setdefault(key, _same.setdefault(suit, suit))
     for place in range(3, 24, 3):
         codes += _CODES[key >> place & 7]
     codes += _END_CODES[key & 7] + _END_CODES[key >> 24]
-    suit = _numbers[key] = _Suit(_use_of(key, _number_uses, honours=False), codes)
-    return suit
+    suit = _Suit(_use_of(key, _number_uses, honours=False), codes)
+    return _numbers.setdefault(key, _same.setdefault(suit, suit))
 
 
 _number_uses: Final[dict[int, int]] = {0: 0}
