@@ -14,7 +14,17 @@ from tablectl.bus.source import TableSource
 KEPT: Final = 500
 """Events kept in memory for streams that lag or come back; older ones are read from the journal."""
 CHUNK: Final = 200
-QUIET: Final = frozenset({"drawn", "discarded", "kan_established", "rinshan_laid", "wall_broken"})
+QUIET: Final = frozenset(
+    {
+        "drawn",
+        "discarded",
+        "dealt",
+        "kan_established",
+        "rinshan_laid",
+        "riichi_accepted",
+        "wall_broken",
+    }
+)
 """Steps of play that are no news on a board of many tables."""
 
 _LOG = logging.getLogger("tablectl.web")
@@ -40,12 +50,11 @@ class Hub:
 
     async def follow(self) -> None:
         """Run for the life of the server."""
-        self._due.set()
         while True:
             await self._due.wait()
             self._due.clear()
             try:
-                await self._read()
+                await self.read()
             except Exception:  # noqa: BLE001  # one table's trouble must not end its page for good
                 _LOG.exception("%s: public events could not be read", self.source.table_id)
             self._row = None
@@ -74,7 +83,8 @@ class Hub:
             }
         return self._row
 
-    async def _read(self) -> None:
+    async def read(self) -> None:
+        """Take in what is new on the public feed."""
         if self._recent:
             cursor = self._recent[-1].seq
         else:

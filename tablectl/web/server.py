@@ -85,10 +85,14 @@ class WebServer:
 
     async def start(self) -> None:
         """Listen. Raises `WebAddressError`."""
-        runner = web.AppRunner(self._app(), access_log=None, handle_signals=False)
+        runner = web.AppRunner(
+            self._app(), access_log=None, handle_signals=False, shutdown_timeout=STOP_S
+        )
+        for hub in self.hubs.values():
+            await hub.read()
         await runner.setup()
         try:
-            site = web.TCPSite(runner, self._host, self._port, shutdown_timeout=STOP_S)
+            site = web.TCPSite(runner, self._host, self._port)
             await site.start()
         except (OSError, OverflowError) as error:
             await runner.cleanup()

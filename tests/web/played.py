@@ -30,7 +30,9 @@ NAMES = ("Aoi", "Björk", "千早", "Dara")
 class PlayedTable:
     """`TableSource` of a game that a test plays by hand."""
 
-    def __init__(self, table_id: str = "t1", name: str = "1番卓", stream: str | None = None) -> None:
+    def __init__(
+        self, table_id: str = "t1", name: str = "1番卓", stream: str | None = None
+    ) -> None:
         self.table_id = table_id
         self.name = name
         self.epoch = 1
