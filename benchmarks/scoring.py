@@ -250,12 +250,12 @@ def _seconds(call: Callable[[Any], Any], hands: Sequence[Any]) -> float:
 
 _IMPORT = """
 import time
-t = time.perf_counter()
+t = time.process_time()
 import tablectl.engine.scoring
-print(1000 * (time.perf_counter() - t))
-t = time.perf_counter()
+print(1000 * (time.process_time() - t))
+t = time.process_time()
 tablectl.engine.scoring.preload()
-print(1000 * (time.perf_counter() - t))
+print(1000 * (time.process_time() - t))
 """
 _MEMORY = """
 import gc, tracemalloc
