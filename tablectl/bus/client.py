@@ -96,6 +96,8 @@ class TableBus:
         self._spoke = False
         """Whether this process has said its birth on any connection yet."""
         self._logged_at = 0.0
+        self.progress = 0
+        """Grows with each acknowledgement and each change of state: a connection that is not stuck."""
 
     def wake(self) -> None:
         """Something was committed or changed: publish it."""
@@ -252,6 +254,7 @@ class TableBus:
                 *(client.publish(self.topics.event, event.encode(), 1) for event in batch)
             )
             self._source.mark_published(batch[-1].seq)
+            self.progress += 1
             self._snapshot_due.set()
 
     async def _pump_snapshots(self, client: aiomqtt.Client) -> None:
@@ -270,6 +273,7 @@ class TableBus:
                 retain=True,
                 properties=brokers.expiry(protocol, HEALTH_EXPIRY_S),
             )
+            self.progress += 1
             await asyncio.sleep(HEALTH_EVERY_S)
 
     async def _flush_retained(self, client: aiomqtt.Client) -> None:
@@ -345,6 +349,7 @@ class TableBus:
 
     def _set(self, status: BusStatus) -> None:
         self.status = status
+        self.progress += 1
         if self._on_status is not None:
             self._on_status(status)
 

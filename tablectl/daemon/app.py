@@ -20,6 +20,7 @@ from tablectl.daemon.clock import Clock, SystemClock
 from tablectl.daemon.ids import Ids, random_ids
 from tablectl.daemon.lag import LoopLag
 from tablectl.daemon.notify import Notifier, Watchdog
+from tablectl.daemon.progress import Progress
 from tablectl.daemon.unit import TableUnit
 from tablectl.journal import Health, Journal
 from tablectl.web.server import WebServer
@@ -29,7 +30,6 @@ PORT_CLOSE_S = 0.8
 FAREWELL_S = 0.7
 """Both together leave the journal half a second of the two that a stop may take."""
 STATUS_EVERY_S = 10.0
-BUS_STUCK_S = 60.0
 
 
 class Daemon:
@@ -56,7 +56,8 @@ class Daemon:
         self.on_ready: Callable[[Daemon], None] = lambda _daemon: None
         self._ids = ids
         self._stopping = asyncio.Event()
-        self._progress: dict[str, tuple[int, int]] = {}
+        keepalive_s = settings.mqtt.keepalive if settings.mqtt else 0
+        self.progress = Progress(self.units, self.clock, keepalive_s=keepalive_s)
 
     # ------------------------------------------------------------------ life
 
@@ -206,39 +207,14 @@ class Daemon:
 
     async def _tell_systemd(self) -> None:
         """Status text, and the watchdog, fed only by real progress of serial, engine and bus."""
-        self.watchdog.watch("engine", self._engine_stuck)
-        self.watchdog.watch("serial", self._serial_stuck)
-        self.watchdog.watch("bus", self._bus_stuck)
+        self.watchdog.watch("engine", self.progress.engine_stuck)
+        self.watchdog.watch("serial", self.progress.serial_stuck)
+        self.watchdog.watch("bus", self.progress.bus_stuck)
         period = self.notifier.watchdog_s or STATUS_EVERY_S
         while True:
             await asyncio.sleep(min(period, STATUS_EVERY_S))
             if self.notifier.watchdog_s is None or not self.watchdog.beat():
                 self.notifier.status(self.status_line())
-
-    def _engine_stuck(self) -> bool:
-        """A table's writer holds its lock for long: deciding or committing does not end."""
-        return any(unit.writer.busy_s > BUS_STUCK_S / 2 for unit in self.units.values())
-
-    def _serial_stuck(self) -> bool:
-        """A connection's task has ended although nobody stopped it."""
-        return any(
-            unit.session_ended and not self._stopping.is_set() for unit in self.units.values()
-        )
-
-    def _bus_stuck(self) -> bool:
-        """The broker takes us, and yet nothing gets out."""
-        now = self.clock.mono_ms()
-        stuck = False
-        for unit in self.units.values():
-            if unit.bus is None or unit.bus.status.state != "online" or unit.waiting == 0:
-                self._progress.pop(unit.table_id, None)
-                continue
-            published, since = self._progress.get(unit.table_id, (-1, now))
-            if published != unit.source.published():
-                self._progress[unit.table_id] = (unit.source.published(), now)
-            elif now - since > BUS_STUCK_S * 1000:
-                stuck = True
-        return stuck
 
 
 def _waker(web: WebServer, table_id: str) -> Callable[[], None]:

@@ -7,9 +7,10 @@ acknowledged before its transaction is committed (docs/architecture.md).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Literal
 
 from tablectl.daemon import facts, motions
@@ -73,6 +74,16 @@ class TableWriter:
         since = self._busy_since
         return 0.0 if since is None else (self._clock.mono_ms() - since) / 1000
 
+    @contextlib.asynccontextmanager
+    async def _working(self) -> AsyncIterator[None]:
+        """One input at a time, in the order they came."""
+        async with self._lock:
+            self._busy_since = self._clock.mono_ms()
+            try:
+                yield
+            finally:
+                self._busy_since = None
+
     # ------------------------------------------------------------------ life
 
     async def restore(self) -> None:
@@ -92,7 +103,7 @@ class TableWriter:
 
     async def close(self) -> None:
         """Let what is under way be written; afterwards nothing is taken in any more."""
-        async with self._lock:
+        async with self._working():
             self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
@@ -103,7 +114,7 @@ class TableWriter:
     async def fact(self, fact: Fact) -> Accepted | Refused:
         """A device event; a repeated one is accepted again without a second effect."""
         passing("received")
-        async with self._lock:
+        async with self._working():
             if self._closed:
                 return _stopping()
             await self._meet_now()
@@ -125,7 +136,7 @@ class TableWriter:
     async def request(self, request: Request) -> Accepted | Refused:
         """A command from outside; a repeated transaction gets its first answer again."""
         passing("received")
-        async with self._lock:
+        async with self._working():
             if self._closed:
                 return _stopping()
             first = await self.journal.request_answer(self.table_id, request.transaction)
@@ -157,7 +168,7 @@ class TableWriter:
             self._start(self._meet())
 
     async def _meet(self) -> bool:
-        async with self._lock:
+        async with self._working():
             return not self._closed and await self._meet_now()
 
     async def _meet_now(self) -> bool:
@@ -192,15 +203,12 @@ class TableWriter:
 
     async def _commit(self, change: Change) -> CommitResult:
         passing("decided")
-        self._busy_since = self._clock.mono_ms()
         try:
             result = await asyncio.shield(self.journal.append(change.transaction))
         except Exception:
             _LOG.exception("%s: the journal refused a transaction; going back to it", self.table_id)
             await self.restore()
             raise
-        finally:
-            self._busy_since = None
         passing("committed")
         if result.duplicate:
             # Another writer's word stands in the journal: be where it is.
@@ -250,7 +258,7 @@ class TableWriter:
 
     async def tick(self) -> bool:
         """Let the mirror look at the clock; True when that changed something."""
-        async with self._lock:
+        async with self._working():
             if self._closed:
                 return False
             try:
@@ -300,7 +308,7 @@ class TableWriter:
         return motions.motion_of(row, self._clock.wall_ms(), self._clock.mono_ms())
 
     async def _change_action(self, change: ActionChange, *, settled: bool) -> None:
-        async with self._lock:
+        async with self._working():
             if self._closed and not settled:
                 return
             await self.journal.append(

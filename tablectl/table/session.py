@@ -33,7 +33,7 @@ from tablectl.table.drivers import (
 from tablectl.table.errors import PortError, PortLostError
 from tablectl.table.locate import advice
 from tablectl.table.options import ReconnectOptions, TableOptions
-from tablectl.table.port import Port
+from tablectl.table.port import CLOSE_MOST, OPEN_MOST, Port
 from tablectl.table.reconnect import Backoff, FoldedLog
 
 __all__ = [
@@ -161,6 +161,8 @@ class TableSession:
             else None
         )
         self.reconnects = 0
+        self._due_ms: int | None = None
+        """When something must have happened at the latest; None: nothing is due."""
 
     # ------------------------------------------------------------------ what the daemon uses
 
@@ -179,6 +181,11 @@ class TableSession:
             "queued": self._queue.qsize(),
             "octets_waiting": port.waiting if port is not None else 0,
         }
+
+    @property
+    def overdue_ms(self) -> int:
+        """For how long it has not done what was due: a session that is not stuck stays near 0."""
+        return 0 if self._due_ms is None else max(0, self._now_ms - self._due_ms)
 
     async def run(self) -> None:
         """Live until `stop` or cancellation; returns only after the port is really closed."""
@@ -220,6 +227,7 @@ class TableSession:
 
     async def _once(self) -> tuple[str, str]:
         """Open, live, close; returns (code, reason) of the end."""
+        self._expect(OPEN_MOST)
         lost = asyncio.Event()
         why: list[PortLostError | None] = []
 
@@ -256,6 +264,7 @@ class TableSession:
         finally:
             self._port = None
             self._cancel_timer()
+            self._expect(CLOSE_MOST)
             self._driver.closed(self._micros())
             self._dispatch()
             await asyncio.shield(asyncio.ensure_future(self._closing(port, lost)))
@@ -281,6 +290,7 @@ class TableSession:
         self._tell("down", phase, reason, code)
         self.reconnects += 1
         wait = self._backoff.wait_ms(code) / 1000
+        self._expect(wait)
         try:
             await asyncio.wait_for(self._stop.wait(), wait)
         except TimeoutError:
@@ -300,6 +310,7 @@ class TableSession:
         if self._capture is not None:
             self._capture.close()
         self._running = False
+        self._due_ms = None
         self._done.set()
 
     # ------------------------------------------------------------------ octets and time
@@ -341,6 +352,12 @@ class TableSession:
             # Never at once: a driver that always wants something must not stop the loop.
             delay = max((due - now) / 1e6, 0.001)
             self._timer = asyncio.get_running_loop().call_later(delay, self._on_timer)
+            self._expect(delay)
+        else:
+            self._due_ms = None
+
+    def _expect(self, seconds: float) -> None:
+        self._due_ms = self._now_ms + round(seconds * 1000)
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:
