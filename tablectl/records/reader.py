@@ -10,6 +10,7 @@ import json
 import lzma
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -147,6 +148,11 @@ def _site_option(record: Record) -> str:
     return record.site
 
 
+@cache
+def _tenhou(options: tuple[tuple[str, object], ...]) -> Ruleset:
+    return load("tenhou", dict(options))
+
+
 def _load(record: Record, **options: object) -> Ruleset:
     rules = record.raw["rules"]
     if rules.get("special"):
@@ -162,15 +168,13 @@ def _load(record: Record, **options: object) -> Ruleset:
         if total != 100_000 and "site" not in options:
             # A private room with another start.
             options["start_points"] = total // 4
-    return load(
-        "tenhou",
-        {
-            "length": "hanchan" if rules.get("length") == "south" else "tonpuusen",
-            "kuitan": bool(rules.get("kuitan", True)),
-            "aka": bool(rules.get("red", True)),
-            **options,
-        },
-    )
+    chosen = {
+        "length": "hanchan" if rules.get("length") == "south" else "tonpuusen",
+        "kuitan": bool(rules.get("kuitan", True)),
+        "aka": bool(rules.get("red", True)),
+        **options,
+    }
+    return _tenhou(tuple(chosen.items()))
 
 
 def _rules_of_day(record: Record) -> Ruleset:

@@ -16,7 +16,7 @@ from tablectl.engine.game.apply import apply_all
 from tablectl.engine.game.commands import Command, Refusal
 from tablectl.engine.game.decide import decide
 from tablectl.engine.game.events import Event, Hand
-from tablectl.engine.game.legal import claims, legal, own_turn
+from tablectl.engine.game.legal import is_legal
 from tablectl.engine.game.state import EMPTY, GameState
 from tablectl.engine.rules import Ruleset
 from tablectl.engine.tiles import BY_NAME, text_of
@@ -26,6 +26,8 @@ Observer = Callable[[GameState, Command], None]
 """Sees each state with the command that is decided in it (what `--check` of positions hooks into)."""
 
 _LIMIT_NUMBER = {"none": 0, "mangan": 1, "haneman": 2, "baiman": 3, "sanbaiman": 4, "yakuman": 5}
+_FLOW = (cmd.Draw, cmd.RevealDora, cmd.ResultDraw)
+"""Acts nobody chooses."""
 _PLAIN = {"suuankou_tanki": "suuankou", "junsei_chuuren": "chuuren", "kokushi_13": "kokushi"}
 """The rarer wait has a name of its own only where it counts twice."""
 _DRAGONS = frozenset({"haku", "hatsu", "chun"})
@@ -265,31 +267,11 @@ class GameReplay:
 
     def _legal(self, command: Command) -> None:
         """The record's act must be one of those the engine calls legal."""
-        state = self.state
-        if isinstance(command, cmd.Discard):
-            if command.tsumogiri is None:
-                self.report.uncompared += 1
-            fine = cmd.Discard(command.seat, command.tile) in own_turn(state, command.seat)
-        elif isinstance(command, cmd.Win):
-            fine = cmd.Win(command.seat, command.from_seat) in _choices(state, command)
-        elif isinstance(command, cmd.KyuushuKyuuhai | cmd.DeclareRiichi | cmd.Kakan):
-            fine = command in own_turn(state, command.seat)
-        elif isinstance(command, cmd.Ankan):
-            fine = any(
-                isinstance(one, cmd.Ankan) and sorted(one.tiles) == sorted(command.tiles)
-                for one in own_turn(state, command.seat)
-            )
-        elif isinstance(command, cmd.Chi | cmd.Pon | cmd.Daiminkan):
-            fine = any(
-                type(one) is type(command)
-                and one.tile == command.tile
-                and sorted(one.hand_tiles) == sorted(command.hand_tiles)
-                for one in claims(state, command.seat)
-                if isinstance(one, cmd.Chi | cmd.Pon | cmd.Daiminkan)
-            )
-        else:
+        if isinstance(command, _FLOW):
             return
-        if not fine:
+        if isinstance(command, cmd.Discard) and command.tsumogiri is None:
+            self.report.uncompared += 1
+        if not is_legal(self.state, command):
             self._differs("legal", _text(command), "not in the set of legal acts")
 
     def _riichi_ok(self, event: Mapping[str, Any]) -> None:
@@ -384,12 +366,6 @@ def _text(command: Command) -> str:
         if k != "type" and v not in (None, [], False)
     ]
     return " ".join(parts)
-
-
-def _choices(state: GameState, command: cmd.Win) -> list[Command]:
-    if command.seat == command.from_seat:
-        return own_turn(state, command.seat)
-    return legal(state, command.seat) if state.phase == "result" else claims(state, command.seat)
 
 
 # ---- from record events to commands ---------------------------------------------------------------------

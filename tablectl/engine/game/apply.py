@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tablectl.engine.game import events as ev
+from tablectl.engine.game.codec import canonical
 from tablectl.engine.game.state import (
     EMPTY,
     HAND_FIELDS,
@@ -71,11 +72,30 @@ def kan_timing(rules: Ruleset, kind: str) -> KanDoraTiming:
     return timing
 
 
+_KEPT_RULESETS = 64
+_rulesets: dict[bytes, Ruleset] = {}
+
+
+def ruleset_of(described: dict[str, Any]) -> Ruleset:
+    """The ruleset a dict describes, one object for equal dicts: scoring prepares itself once a ruleset.
+
+    Raises `RuleError` for a dict that describes none.
+    """
+    key = canonical(described)
+    found = _rulesets.get(key)
+    if found is None:
+        found = Ruleset.from_dict(described)
+        if len(_rulesets) >= _KEPT_RULESETS:
+            _rulesets.clear()
+        _rulesets[key] = found
+    return found
+
+
 # ---- the game -------------------------------------------------------------------------------------
 
 
 def _game_started(state: GameState, event: ev.GameStarted) -> None:
-    rules = Ruleset.from_dict(event.ruleset)
+    rules = ruleset_of(event.ruleset)
     state.__dict__.clear()
     state.__dict__.update(EMPTY.__dict__)
     state.game = Game(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from tablectl.engine.game import claims, draws, play, referee, settle, setup, starting, wins
@@ -56,6 +57,10 @@ _DECIDE: dict[type[Command], Callable[[GameState, Any], Answer]] = {
     cmd.SettleFinding: referee.settle_finding,
     cmd.Sanction: referee.sanction,
 }
+_SEATS: dict[type[Command], tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind) if field.name in ("seat", "from_seat"))  # type: ignore[arg-type] # commands are dataclasses
+    for kind in _DECIDE
+}
 
 
 def decide(state: GameState, command: Command) -> Answer:
@@ -74,8 +79,8 @@ def decide(state: GameState, command: Command) -> Answer:
         )
     if state.paused and kind not in _WHILE_PAUSED:
         return Refusal("paused", "the game is paused", "resume it first")
-    for name in ("seat", "from_seat"):
-        seat = getattr(command, name, None)
+    for name in _SEATS[kind]:
+        seat = getattr(command, name)
         if seat is not None and not 0 <= seat <= 3:
             return Refusal("bad_seat", f"{seat} is no seat", "seats are 0-3", value=seat)
     return handler(state, command)

@@ -42,13 +42,54 @@ def own_turn(state: GameState, number: int) -> list[Command]:
     if state.step == "own":
         if isinstance(can_win(state, number, number), Win):
             out.append(cmd.Win(number, number))
-        seat = state.seats[number]
-        if may_kyuushu(state, number) is None and (seat.unknown or nine_kinds(seat.hand) >= NINE):
+        if _may_abort(state, number):
             out.append(cmd.KyuushuKyuuhai(number))
         if riichi_is_legal(state, number):
             out.append(cmd.DeclareRiichi(number))
         out += kan_options(state, number)
     return out + discards(state, number)
+
+
+def is_legal(state: GameState, command: Command) -> bool:
+    """Whether `legal` holds an act of a seat: the same question, without listing everything else.
+
+    `tsumogiri` of a discard, tiles of a win and the order of tiles make no difference.
+    """
+    number: int = getattr(command, "seat", -1)
+    own = state.phase == "play" and state.turn == number and state.step in ("own", "call")
+    if isinstance(command, cmd.Discard):
+        return own and command.tile in _discard_tiles(state, number)
+    if isinstance(command, cmd.DeclareRiichi):
+        return own and riichi_is_legal(state, number)
+    if isinstance(command, cmd.Win):
+        return isinstance(can_win(state, number, command.from_seat), Win)
+    if isinstance(command, cmd.KyuushuKyuuhai):
+        return own and _may_abort(state, number)
+    if isinstance(command, cmd.Kakan):
+        return own and command in kan_options(state, number)
+    if isinstance(command, cmd.Ankan):
+        wanted = sorted(command.tiles)
+        return own and any(
+            isinstance(one, cmd.Ankan) and sorted(one.tiles) == wanted
+            for one in kan_options(state, number)
+        )
+    if isinstance(command, cmd.Chi | cmd.Pon | cmd.Daiminkan):
+        held = sorted(command.hand_tiles)
+        options = chi_options if isinstance(command, cmd.Chi) else pon_options
+        return any(
+            type(one) is type(command)
+            and one.tile == command.tile
+            and sorted(one.hand_tiles) == held
+            for one in options(state, number)
+        )
+    return command in legal(state, number)
+
+
+def _may_abort(state: GameState, number: int) -> bool:
+    seat = state.seats[number]
+    return may_kyuushu(state, number) is None and (
+        bool(seat.unknown) or nine_kinds(seat.hand) >= NINE
+    )
 
 
 def riichi_is_legal(state: GameState, number: int) -> bool:
@@ -66,18 +107,24 @@ def riichi_is_legal(state: GameState, number: int) -> bool:
 
 def discards(state: GameState, number: int) -> list[Command]:
     """Every known tile that may be discarded; `tsumogiri` is left open."""
+    return [cmd.Discard(number, tile) for tile in sorted(_discard_tiles(state, number))]
+
+
+def _discard_tiles(state: GameState, number: int) -> set[int]:
     seat = state.seats[number]
-    if indicator_due(state, "discard") or (
+    if (state.dora_pending and indicator_due(state, "discard")) or (
         not state.dora and not seat.river and number == state.dealer
     ):
-        return []
-    tiles = sorted(set(seat.hand))
+        return set()
     if seat.riichi == 2 and seat.drawn is not None:
-        tiles = [seat.drawn]
-    elif seat.riichi == 1 and not seat.unknown and state.rules.noten_riichi != "free":
+        return {seat.drawn}
+    tiles = set(seat.hand)
+    if seat.riichi == 1 and not seat.unknown and state.rules.noten_riichi != "free":
         keep = tenpai_discards(state.rules, seat)
-        tiles = [tile for tile in tiles if KIND[tile] in keep]
-    return [cmd.Discard(number, tile) for tile in tiles if KIND[tile] not in seat.forbidden]
+        return {tile for tile in tiles if KIND[tile] in keep}
+    if seat.forbidden:
+        return {tile for tile in tiles if KIND[tile] not in seat.forbidden}
+    return tiles
 
 
 def claims(state: GameState, number: int) -> list[Command]:

@@ -46,10 +46,12 @@ def _missed(
     kan = state.open_kan
     out: list[Event] = []
     for number, seat in enumerate(state.seats):
-        if number == source or number in winners or seat.missed == 2:
-            continue
-        mask = waits(seat)
+        mask: int | None = seat.waits_cache
+        if mask is None:
+            mask = waits(seat)
         if not mask or not mask & bit:
+            continue
+        if number == source or number in winners or seat.missed == 2:
             continue
         if kan is not None and kan.kind == "ankan" and not robs_ankan(seat, KIND[tile]):
             continue
@@ -145,18 +147,18 @@ def abort_due(state: GameState) -> DrawKind | None:
     """The abortive draw that stands once the last discard has passed, or None (1.2)."""
     if state.discard is None or state.step != "draw":
         return None
-    rules = state.rules
-    if rules.suucha_riichi and all(seat.riichi for seat in state.seats):
+    source = state.discard[0]
+    if (
+        state.seats[source].riichi == 1
+        and state.rules.suucha_riichi
+        and all(seat.riichi for seat in state.seats)
+    ):
         return "suucha_riichi"
-    if rules.suukaikan and len(state.kans) == 4 and len(set(state.kans)) > 1:
+    if len(state.kans) == 4 and state.rules.suukaikan and len(set(state.kans)) > 1:
         return "suukaikan"
-    if rules.suufon_renda and state.first_turn:
-        firsts = {
-            seat.river[0].tile if len(seat.river) == 1 and not seat.melds else None
-            for seat in state.seats
-        }
-        if len(firsts) == 1:
-            tile = firsts.pop()
-            if tile is not None and EAST <= tile < EAST + 4:
-                return "suufon"
+    if state.first_turn and source == (state.dealer + 3) % 4 and state.rules.suufon_renda:
+        firsts = {seat.river[0].tile if len(seat.river) == 1 else None for seat in state.seats}
+        tile = firsts.pop()
+        if not firsts and tile is not None and EAST <= tile < EAST + 4:
+            return "suufon"
     return None

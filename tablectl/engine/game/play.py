@@ -141,6 +141,8 @@ def discard(state: GameState, command: cmd.Discard) -> Answer:
 
 def _discard_findings(state: GameState, command: cmd.Discard) -> list[Event] | Refusal:
     seat, tile = state.seats[command.seat], command.tile
+    if not seat.forbidden and not seat.riichi:
+        return []
     machine = played_by_machine(state.rules)
     if tile is not None and KIND[tile] in seat.forbidden:
         if machine:

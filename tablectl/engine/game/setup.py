@@ -6,6 +6,7 @@ from typing import Any
 
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
+from tablectl.engine.game.apply import ruleset_of
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.ending import close_game, void_hand
 from tablectl.engine.game.events import Event, Four, FourNames
@@ -114,7 +115,7 @@ def _ready(state: GameState, ruleset: dict[str, Any], players: FourNames) -> Rul
             "same_player_twice", "one player cannot take two seats", value=", ".join(players)
         )
     try:
-        return Ruleset.from_dict(ruleset)
+        return ruleset_of(ruleset)
     except RuleError as error:
         return Refusal(error.code, str(error), "give a ruleset as `rules show ID --json` prints it")
 
