@@ -25,17 +25,20 @@ class WireMachine(RuleBasedStateMachine):
     def begin(self) -> None:
         self.now = 0
         self.boot = 100
-        self.host = Link.host(0, nonce=nonces())
+        self.nonces = nonces()
+        self.host = Link.host(0, nonce=self.nonces)
         self.device = Link.device(0, boot_id=self.boot, capabilities=0, event_capacity=6)
         self.lines: dict[str, deque[bytes]] = {"host": deque(), "device": deque()}
         self.open: dict[str, deque[Delivery]] = {"host": deque(), "device": deque()}
         self.sent: dict[int, list[int]] = {self.boot: []}
         self.got: dict[int, list[int]] = {}
+        self.journal = (0, 0)
         self.cmd = 0
         self.executed: Counter[int] = Counter()
         self.fates: dict[int, str] = {}
         self.running: deque[int] = deque()
         self.host.connect(0)
+        self._shake_hands()
 
     # ------------------------------------------------------------------ what may happen
 
@@ -76,6 +79,21 @@ class WireMachine(RuleBasedStateMachine):
         for _ in range(min(count, len(self.lines[role]))):
             self._take(other, self._link(other).receive(self.lines[role].popleft(), self.now))
 
+    @rule(loss=st.integers(0, 3))
+    def exchange(self, loss: int) -> None:
+        """Both write and read; bits of `loss` take away the first frame of the host, of the device."""
+        for bit, role in enumerate(("host", "device")):
+            self.write(role)
+            if loss >> bit & 1 and self.lines[role]:
+                self.lines[role].popleft()
+            self.arrive(role, 100)
+
+    @rule()
+    def accept_all(self) -> None:
+        for role in ("host", "device"):
+            while self.open[role]:
+                self.accept(role)
+
     @rule(role=st.sampled_from(["host", "device"]), data=st.data())
     def spoil(self, role: str, data: st.DataObject) -> None:
         line = self.lines[role]
@@ -92,7 +110,11 @@ class WireMachine(RuleBasedStateMachine):
     @rule(role=st.sampled_from(["host", "device"]))
     def accept(self, role: str) -> None:
         if self.open[role]:
-            self._link(role).accept(self.open[role].popleft())
+            delivery = self.open[role].popleft()
+            if delivery.event_no is not None:  # the journal commits, then the link may acknowledge
+                self.got.setdefault(delivery.boot, []).append(delivery.event_no)
+                self.journal = (delivery.boot, delivery.event_no)
+            self._link(role).accept(delivery)
 
     @rule()
     def finish(self) -> None:
@@ -101,18 +123,35 @@ class WireMachine(RuleBasedStateMachine):
             if number:
                 self.sent[self.boot].append(number)
 
-    @rule()
-    def connect(self) -> None:
+    @rule(heal=st.booleans())
+    def connect(self, heal: bool) -> None:
         self.host.connect(self.now)
+        if heal:
+            self._shake_hands()
 
-    @rule()
-    def restart(self) -> None:
+    @rule(heal=st.booleans())
+    def kill_host(self, heal: bool) -> None:
+        """Another host on the same journal: what was delivered and not journaled must come again."""
+        self.open["host"].clear()
+        self.lines["host"].clear()
+        for cmd in range(1, self.cmd + 1):
+            self.fates.setdefault(cmd, "unsure")
+        boot, event_no = self.journal
+        self.host = Link.host(self.now, nonce=self.nonces, known_boot=boot, known_event=event_no)
+        self.host.connect(self.now)
+        if heal:
+            self._shake_hands()
+
+    @rule(heal=st.booleans())
+    def restart(self, heal: bool) -> None:
         self.boot += 1
         self.sent[self.boot] = []
         self.running.clear()
         self.open["device"].clear()
         self.lines["device"].clear()
         self.device = Link.device(self.now, boot_id=self.boot, capabilities=0, event_capacity=6)
+        if heal:
+            self._shake_hands()
 
     # ------------------------------------------------------------------ what holds
 
@@ -158,6 +197,12 @@ class WireMachine(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------ plumbing
 
+    def _shake_hands(self) -> None:
+        """Time and a good line enough for a handshake."""
+        for _ in range(4):
+            self.wait(100)
+            self.exchange(loss=0)
+
     def _ends(self) -> list[tuple[str, Link]]:
         return [("host", self.host), ("device", self.device)]
 
@@ -174,8 +219,6 @@ class WireMachine(RuleBasedStateMachine):
             elif isinstance(item, PeerReset):
                 assert item.boot == self.boot
             elif isinstance(item, Delivery) and item.ticket:
-                if item.event_no is not None:
-                    self.got.setdefault(item.boot, []).append(item.event_no)
                 if isinstance(item.message, m.Action | m.Stop):
                     self.executed[item.message.cmd_id] += 1
                     self.running.append(item.message.cmd_id)
@@ -183,8 +226,8 @@ class WireMachine(RuleBasedStateMachine):
 
 
 WireMachine.TestCase.settings = settings(
-    max_examples=scaled(2_000, 60),
-    stateful_step_count=60,
+    max_examples=scaled(3_000, 250),
+    stateful_step_count=50,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
