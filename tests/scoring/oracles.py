@@ -17,7 +17,7 @@ from mahjong.hand_calculating.hand_config import HandConfig, HandConstants, Opti
 from mahjong.meld import Meld as MahjongMeld
 
 from tablectl.engine.rules import Ruleset, load
-from tablectl.engine.scoring import NoWin, Win, WinSituation, score
+from tablectl.engine.scoring import FLAGS, NoWin, Win, WinSituation, score
 
 _WINDS = (EAST, SOUTH, WEST, NORTH)
 _REDS = {34: 16, 35: 52, 36: 88}
@@ -281,8 +281,6 @@ def jansou_verdict(situation: WinSituation, rules: Ruleset, own: Rules) -> Verdi
 
 def flag_names(situation: WinSituation) -> set[str]:
     """The flags of a situation by name."""
-    from tablectl.engine.scoring.situation import FLAGS
-
     return {name for name, bit in FLAGS.items() if situation.circumstances & bit}
 
 

@@ -8,12 +8,13 @@ Winds are 0-3 (E S W N), tiles are the integers of `tablectl.engine.tiles`, a ha
 `Key` from `key_of`. Bad input raises `EngineError`, nothing else.
 """
 
+from tablectl.engine.scoring.circumstances import FLAGS
 from tablectl.engine.scoring.melds import Meld, meld
 from tablectl.engine.scoring.pao import fixed_by_call
 from tablectl.engine.scoring.result import NoWin, Win
 from tablectl.engine.scoring.scorer import score, scorer
 from tablectl.engine.scoring.settle import noten_payments
-from tablectl.engine.scoring.situation import FLAGS, WinSituation
+from tablectl.engine.scoring.situation import WinSituation
 from tablectl.engine.scoring.suits import Key, key_of, key_of_counts, tables
 from tablectl.engine.scoring.ukeire import Acceptance, accepted, shanten
 from tablectl.engine.scoring.ukeire import preload as _judge_small_suits

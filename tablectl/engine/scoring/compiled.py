@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from tablectl.engine.rules.model import Ruleset
 from tablectl.engine.scoring import yaku as y
-from tablectl.engine.scoring.points import MANGAN, YAKUMAN, Limit, Price, base_of, price
-from tablectl.engine.scoring.situation import (
+from tablectl.engine.scoring.circumstances import (
     BY_DEALER,
     BY_TSUMO,
     DOUBLE_DECLARED,
@@ -26,6 +25,7 @@ from tablectl.engine.scoring.situation import (
     RIICHI_DECLARED,
     UNCLEAR,
 )
+from tablectl.engine.scoring.points import MANGAN, YAKUMAN, Limit, Price, base_of, price
 from tablectl.engine.scoring.suits import (
     ANKO,
     PAIR_BIT,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from tablectl.engine.scoring.circumstances import ON_RINSHAN, UNCLEAR
 from tablectl.engine.scoring.points import MANGAN
 from tablectl.engine.scoring.reading import Group, Reading, reading_of
 from tablectl.engine.scoring.result import Win
 from tablectl.engine.scoring.settle import honba_rates
-from tablectl.engine.scoring.situation import ON_RINSHAN, UNCLEAR
 from tablectl.engine.scoring.special import used_dora, used_ura
 from tablectl.engine.scoring.yaku import BY_ID
 from tablectl.engine.tiles import DORA, EAST, HAKU, NAMES, WINDS

@@ -10,75 +10,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tablectl.engine.errors import EngineError, HandError, MeldError, SituationError
+from tablectl.engine.scoring.circumstances import (
+    BY_DEALER,
+    BY_TSUMO,
+    DOUBLE_DECLARED,
+    OPEN_HAND,
+    RIICHI_DECLARED,
+    SPECIAL,
+    UNCLEAR,
+    bits_of,
+    check_circumstances,
+)
 from tablectl.engine.scoring.melds import Meld
 from tablectl.engine.scoring.suits import ONE, Key
 from tablectl.engine.scoring.yaku import SANKANTSU, SUUKANTSU
-from tablectl.engine.tiles import DORA, KIND, KINDS, NAMES, WINDS, counts_of, text_of
-
-# --- circumstances: bits of one integer -----------------------------------------------------------------
-RIICHI_DECLARED: Final = 1
-DOUBLE_DECLARED: Final = 2
-ON_IPPATSU: Final = 4
-ON_RINSHAN: Final = 8
-ON_CHANKAN: Final = 16
-ON_HAITEI: Final = 32
-ON_HOUTEI: Final = 64
-ON_FIRST_TURN: Final = 128
-UNCLEAR: Final = 256
-"""The drawn tile was not shown apart (J-VIII.2)."""
-BY_TSUMO: Final = 512
-OPEN_HAND: Final = 1024
-BY_DEALER: Final = 2048
-SPECIAL: Final = 2 * UNCLEAR - ON_IPPATSU
-"""All of the circumstances that `FLAGS` names."""
-
-FLAGS: Final[dict[str, int]] = {
-    "ippatsu": ON_IPPATSU,
-    "rinshan": ON_RINSHAN,
-    "chankan": ON_CHANKAN,
-    "haitei": ON_HAITEI,
-    "houtei": ON_HOUTEI,
-    "first_turn": ON_FIRST_TURN,
-    "unclear_tsumo": UNCLEAR,
-}
-"""What may have happened, by name."""
+from tablectl.engine.tiles import DORA, KIND, KINDS, NAMES, TILES, WINDS, counts_of, text_of
 
 MAX_INDICATORS: Final = 5
 MAX_COUNT: Final = 1000
 """Honba or deposits beyond this are a slip of the keyboard."""
 PAO_YAKUMAN: Final = ("daisangen", "daisuushii", "suukantsu")
-
-# Which pairs of circumstances exclude each other: (code, one, other, why).
-_EXCLUSIVE: Final = (
-    ("houtei_with_tsumo", ON_HOUTEI, BY_TSUMO, "houtei is a ron; the last tile drawn is haitei"),
-    ("chankan_with_tsumo", ON_CHANKAN, BY_TSUMO, "chankan is a ron on a tile added to a pon"),
-    (
-        "haitei_with_rinshan",
-        ON_HAITEI,
-        ON_RINSHAN,
-        "a replacement tile is not the last tile of the wall",
-    ),
-    ("houtei_with_chankan", ON_HOUTEI, ON_CHANKAN, "a kan tile is not the last discard"),
-    ("ippatsu_with_rinshan", ON_IPPATSU, ON_RINSHAN, "the winner's own kan ends ippatsu"),
-    (
-        "first_turn_with_chankan",
-        ON_FIRST_TURN,
-        ON_CHANKAN,
-        "a kan needs a call, which ends the first turn",
-    ),
-    ("first_turn_with_haitei", ON_FIRST_TURN, ON_HAITEI, "the first turn is long over"),
-    ("first_turn_with_houtei", ON_FIRST_TURN, ON_HOUTEI, "the first turn is long over"),
-)
-
-_NEED_TSUMO: Final = (
-    ("rinshan_with_ron", ON_RINSHAN, "rinshan is a win on one's own replacement tile"),
-    (
-        "haitei_with_ron",
-        ON_HAITEI,
-        "haitei is the last tile drawn; a ron on the last one is houtei",
-    ),
-    ("unclear_tsumo_with_ron", UNCLEAR, "the tile of a ron is always seen"),
-)
 
 _SUITS_FROM: Final = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
 """The three suits of numbers with a given one first."""
@@ -155,7 +106,6 @@ class WinSituation:
     ) -> None:
         self.concealed = tuple(concealed)
         self.win_tile = win_tile
-        self.win_kind = KIND[win_tile]
         self.melds = tuple(melds)
         self.seat_wind = seat_wind
         self.round_wind = round_wind
@@ -198,10 +148,10 @@ class WinSituation:
         if len(self.concealed) != 13 - 3 * len(melds):
             raise self._wrong_count()
         tiles = [*self.concealed, self.win_tile]
-        if min(tiles) < 0:
-            raise HandError(
-                "bad_tile", f"{min(tiles)} is no tile", field="concealed", value=min(tiles)
-            )
+        if not 0 <= min(tiles) <= max(tiles) < TILES:
+            wrong = next(tile for tile in tiles if not 0 <= tile < TILES)
+            raise HandError("bad_tile", f"{wrong} is no tile", field="concealed", value=wrong)
+        self.win_kind = KIND[self.win_tile]
         keys = [0, 0, 0, 0]
         for tile in tiles:
             kind = KIND[tile]
@@ -238,18 +188,7 @@ class WinSituation:
 
     def _note(self, flags: Iterable[str]) -> None:
         """The circumstances as bits; none of them may contradict another fact."""
-        bits = 0
-        for name in flags:
-            bit = FLAGS.get(name)
-            if bit is None:
-                raise SituationError(
-                    "unknown_flag",
-                    f"{name!r} is no flag",
-                    field="flags",
-                    value=name,
-                    hint=", ".join(FLAGS),
-                )
-            bits |= bit
+        bits = bits_of(flags)
         if self.source is None:
             bits |= BY_TSUMO
         for meld in self.melds:
@@ -261,9 +200,9 @@ class WinSituation:
             bits |= BY_DEALER
         self.circumstances = bits
         self.doubtful |= bits & UNCLEAR > 0
-        check_facts(self)
+        _check_facts(self)
         if bits & SPECIAL:
-            check_circumstances(self)
+            check_circumstances(bits, self.melds, self.counts[self.win_kind])
 
     def _lay_out(self) -> None:
         """The suits with the winning one first, and what the melds add."""
@@ -333,7 +272,7 @@ def five_of_a_kind(counts: Sequence[int], where: str) -> HandError:
     )
 
 
-def check_facts(situation: WinSituation) -> None:
+def _check_facts(situation: WinSituation) -> None:
     """Numbers and winds within their bounds; raises `SituationError`."""
     seat, source = situation.seat_wind, situation.source
     for name in ("seat_wind", "round_wind"):
@@ -400,30 +339,3 @@ def _check_pao(situation: WinSituation) -> None:
                 field=f"pao.{yakuman}",
                 value=wind,
             )
-
-
-def check_circumstances(situation: WinSituation) -> None:
-    """Flags that cannot have happened, each with its own code; raises `SituationError`."""
-    bits = situation.circumstances
-    for code, flag, against, why in _EXCLUSIVE:
-        if bits & flag and bits & against:
-            raise _cannot(code, why)
-    if not bits & BY_TSUMO:
-        for code, flag, why in _NEED_TSUMO:
-            if bits & flag:
-                raise _cannot(code, why)
-    if bits & ON_IPPATSU and not situation.riichi:
-        raise _cannot("ippatsu_without_riichi", "ippatsu needs riichi")
-    if bits & ON_RINSHAN and not any(meld.is_kan for meld in situation.melds):
-        raise _cannot("rinshan_without_kan", "no kan, no replacement tile")
-    if bits & ON_CHANKAN and situation.counts[situation.win_kind] > 1:
-        raise _cannot("chankan_tile_held", "the player of the kan holds the other three copies")
-    if bits & ON_FIRST_TURN:
-        if situation.melds:
-            raise _cannot("first_turn_with_meld", "a call or kan ends the first turn (A48, Y9)")
-        if situation.riichi and bits & BY_TSUMO:
-            raise _cannot("first_turn_with_riichi", "riichi comes before the own discard")
-
-
-def _cannot(code: str, why: str) -> SituationError:
-    return SituationError(code, why, field="flags", value=code.partition("_with")[0])

@@ -7,10 +7,11 @@ from typing import Final
 from tablectl.engine.errors import HandError
 from tablectl.engine.rules.model import Ruleset
 from tablectl.engine.scoring import yaku as y
+from tablectl.engine.scoring.circumstances import UNCLEAR
 from tablectl.engine.scoring.compiled import Compiled, Listed, may_be_renhou
 from tablectl.engine.scoring.points import Price
 from tablectl.engine.scoring.result import NoWin, Win
-from tablectl.engine.scoring.situation import UNCLEAR, WinSituation, five_of_a_kind
+from tablectl.engine.scoring.situation import WinSituation, five_of_a_kind
 from tablectl.engine.scoring.suits import FULL, GREEN_RANKS, ODD_OR_FOUR, ONE
 from tablectl.engine.scoring.winners import win_deltas
 from tablectl.engine.tiles import KIND, NAMES, YAOCHU, counts_of
