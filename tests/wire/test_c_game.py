@@ -1,0 +1,97 @@
+"""Real firmware at the table: conformance and a whole game of the demo, on a bare Cortex-M3 under QEMU."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablectl.demo.ending import summary
+from tablectl.demo.operator import DUTIES
+from tablectl.demo.stage import Plan, Stage
+from tablectl.records.bundled import resolve
+from tablectl.records.reader import read_records
+from tests.conftest import need_program
+from tests.wire.c_table import Firmware, PanelPeople, running
+
+CONFORMANCE_S = 150
+
+
+@pytest.fixture(scope="module")
+def conformance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    """`tablectl conformance` on a fresh image; it mostly waits, so it runs beside the game."""
+    with running(Firmware.on_qemu(tmp_path_factory.mktemp("conformance"))) as firmware:
+        command = [
+            sys.executable,
+            "-m",
+            "tablectl",
+            "conformance",
+            firmware.wire,
+            "--moving",
+            "--json",
+        ]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+        yield process
+        process.kill()
+        process.communicate()
+
+
+async def _play(
+    firmware: Firmware, record_name: str, restart_after: int
+) -> tuple[Stage, PanelPeople]:
+    name = resolve(record_name)
+    game = next(iter(read_records(name)))
+    plan = Plan(game, f"{name}#{game.id}", level="basic", speed=None)
+    stage = Stage(plan)
+    stage.simulator.close()
+    people = PanelPeople(firmware, plan.record_name, duties=DUTIES["basic"], restart_after=restart_after)  # fmt: skip
+    people.on_event = stage._heard
+    stage.simulator = people  # type: ignore[assignment]  # as much of a table as a stage needs
+    async with stage:
+        await stage.play()
+    return stage, people
+
+
+def _check(stage: Stage, people: PanelPeople) -> dict[str, Any]:
+    game = stage.plan.record
+    end = summary(game.id, stage.seen)
+    assert end["scores"] == game.raw["final"]["scores"]
+    assert end["hands"] == len(game.rounds)
+    assert stage.seen.gaps == []
+    assert people.unmet == []
+    return end
+
+
+@pytest.mark.usefixtures("conformance")
+def test_a_game_of_the_demo_is_played_on_a_bare_cortex_m3(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need_program("mosquitto")
+    with running(Firmware.on_qemu(tmp_path)) as firmware:
+        stage, people = asyncio.run(_play(firmware, "tenhou", restart_after=2))
+    end = _check(stage, people)
+    assert people.restarts == 1, "the board was restarted in the middle of the game"
+    with capsys.disabled():
+        print(f"\n  on a Cortex-M3: {end['hands']} hands, {end['events']} events, {people.presses} presses at the panel")  # fmt: skip
+
+
+def test_conformance_is_green_on_a_bare_cortex_m3(
+    conformance: subprocess.Popen[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = conformance.communicate(timeout=CONFORMANCE_S)
+    assert conformance.returncode == 0, out + err
+    report = json.loads(out)
+    by = report["sentences"]
+    assert [key for key, verdict in by.items() if verdict == "fail"] == []
+    kept = [key for key, verdict in by.items() if verdict == "pass"]
+    assert len(kept) >= 70
+    assert not any(check["verdict"] == "fail" for check in report["checks"])
+    tried = [check for check in report["checks"] if check["verdict"] == "pass"]
+    with capsys.disabled():
+        print(f"\n  conformance on a Cortex-M3: {len(tried)} checks, {len(kept)} sentences kept")
