@@ -10,6 +10,7 @@ from tablectl.engine.game.codec import canonical
 from tablectl.engine.game.state import (
     EMPTY,
     HAND_FIELDS,
+    PACKED,
     FinalResult,
     Finding,
     Game,
@@ -54,6 +55,7 @@ def _take(seat: Seat, tiles: Iterable[int | None]) -> None:
     for tile in tiles:
         if tile is not None and tile in hand:
             hand.remove(tile)
+            seat.key -= PACKED[tile]
         else:
             seat.unknown -= 1
     seat.hand = tuple(hand)
@@ -227,6 +229,7 @@ def _dealt(state: GameState, event: ev.Dealt) -> None:
         seat = _edit(state, number)
         seat.hand = tuple(sorted(tile for tile in tiles or () if tile is not None))
         seat.unknown = event.each - len(seat.hand)
+        seat.key = sum([PACKED[tile] for tile in seat.hand])
         seat.waits_cache = None
     state.phase = "play"
     state.step = "draw"
@@ -258,6 +261,7 @@ def _drawn(state: GameState, event: ev.Drawn) -> None:
         seat.unknown += 1
     else:
         seat.hand = tuple(sorted((*seat.hand, event.tile)))
+        seat.key += PACKED[event.tile]
     seat.drawn = event.tile
     seat.waits_cache = None
     if seat.missed == 1 and state.rules.temporary_furiten_ends == "own_draw_or_call":

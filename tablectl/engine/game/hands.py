@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from tablectl.engine.game.events import Hand
-from tablectl.engine.game.state import Meld, Seat
-from tablectl.engine.rules.model import Ruleset
+from tablectl.engine.game.state import PACKED, Meld, Seat
+from tablectl.engine.rules.model import Ruleset, TenpaiExhausted
 from tablectl.engine.scoring.kuikae import forbidden_discards
 from tablectl.engine.scoring.melds import Meld as ScoringMeld
 from tablectl.engine.scoring.melds import meld
 from tablectl.engine.scoring.riichi_ankan import riichi_ankan_allowed
-from tablectl.engine.scoring.suits import key_of
+from tablectl.engine.scoring.suits import Key
 from tablectl.engine.scoring.waits import live_waits
 from tablectl.engine.scoring.waits import waits as shape_waits
 from tablectl.engine.tiles import KIND, YAOCHU
@@ -25,9 +25,27 @@ ALL_YAOCHU = frozenset(YAOCHU)
 _CACHED_HANDS = 1 << 15
 
 
-@lru_cache(maxsize=_CACHED_HANDS)
-def _waits_of(hand: Hand) -> int:
-    return shape_waits(key_of(hand))
+_SUIT = (1 << 27) - 1
+_known_waits: dict[int, int] = {}
+
+
+def _suits(key: int) -> Key:
+    return key & _SUIT, key >> 27 & _SUIT, key >> 54 & _SUIT, key >> 81
+
+
+def _waits_of(key: int) -> int:
+    """Waits of a hand by its packed key; a drawn tile thrown away again needs no second look."""
+    found = _known_waits.get(key)
+    if found is None:
+        if len(_known_waits) >= _CACHED_HANDS:
+            _known_waits.clear()
+        found = _known_waits[key] = shape_waits(_suits(key))
+    return found
+
+
+def packed(hand: Iterable[int]) -> int:
+    """The key of known tiles, as `Seat.key` holds it."""
+    return sum([PACKED[tile] for tile in hand])
 
 
 @lru_cache(maxsize=1 << 12)
@@ -40,20 +58,15 @@ def waits(seat: Seat) -> int | None:
     """Kinds that complete the concealed tiles, as a bit mask; None while a tile is unknown or 14 are held."""
     if seat.unknown or len(seat.hand) % 3 != 1:
         return None
-    found: int | None = seat.waits_cache
+    found = seat.waits_cache
     if found is None:
-        found = seat.waits_cache = _waits_of(seat.hand)
+        found = seat.waits_cache = _waits_of(seat.key)
     return found
 
 
 def completes(seat: Seat, tile: int, *, tsumo: bool) -> bool:
     """Whether `tile` (held already, for a tsumo) completes the known hand to a winning shape."""
-    hand = seat.hand
-    if tsumo:
-        place = hand.index(tile)
-        mask = _waits_of(hand[:place] + hand[place + 1 :])
-    else:
-        mask = waits(seat) or 0
+    mask = _waits_of(seat.key - PACKED[tile]) if tsumo else waits(seat) or 0
     return bool(mask >> KIND[tile] & 1)
 
 
@@ -71,25 +84,26 @@ def tenpai(rules: Ruleset, seat: Seat) -> bool | None:
 
 def is_tenpai(rules: Ruleset, hand: Hand, melds: tuple[Meld, ...]) -> bool:
     """Whether 3n+1 known tiles with these melds are tenpai under the ruleset."""
-    if not _waits_of(tuple(sorted(hand))):
+    key = packed(hand)
+    if not _waits_of(key):
         return False
-    return bool(live_waits(key_of(hand), scoring_melds(melds), rules.tenpai_exhausted_rule))
+    return bool(live_waits(_suits(key), scoring_melds(melds), rules.tenpai_exhausted_rule))
 
 
 def tenpai_discards(rules: Ruleset, seat: Seat) -> frozenset[int]:
     """Kinds whose discard leaves a hand of 3n+2 known tiles tenpai."""
-    return _tenpai_discards(rules.tenpai_exhausted_rule, seat.hand, seat.melds)
+    return _tenpai_discards(rules.tenpai_exhausted_rule, seat.key, seat.melds)
 
 
 @lru_cache(maxsize=1 << 12)
-def _tenpai_discards(rule: str, hand: Hand, melds: tuple[Meld, ...]) -> frozenset[int]:
+def _tenpai_discards(rule: TenpaiExhausted, key: int, melds: tuple[Meld, ...]) -> frozenset[int]:
     found = set()
-    for place, tile in enumerate(hand):
-        if KIND[tile] in found:
-            continue
-        rest = hand[:place] + hand[place + 1 :]
-        if _waits_of(rest) and live_waits(key_of(rest), scoring_melds(melds), rule):  # type: ignore[arg-type] # a rule value
-            found.add(KIND[tile])
+    for kind in range(34):
+        one = PACKED[kind]
+        if key // one & 7:
+            rest = key - one
+            if _waits_of(rest) and live_waits(_suits(rest), scoring_melds(melds), rule):
+                found.add(kind)
     return frozenset(found)
 
 
@@ -115,8 +129,7 @@ def furiten(seat: Seat) -> bool:
 
 def furiten_after(seat: Seat, kind: int) -> bool:
     """Whether riichi with a discard of `kind` would be in furiten."""
-    place = next(i for i, tile in enumerate(seat.hand) if KIND[tile] == kind)
-    mask = _waits_of(seat.hand[:place] + seat.hand[place + 1 :])
+    mask = _waits_of(seat.key - PACKED[kind])
     return bool(mask & (river_mask(seat) | 1 << kind))
 
 
@@ -143,6 +156,4 @@ def kuikae(rules: Ruleset, tile: int, hand_tiles: Hand) -> tuple[int, ...]:
 
 def ankan_keeps(rules: Ruleset, seat: Seat, drawn: int) -> bool:
     """Whether an ankan of the drawn tile keeps what the ruleset wants kept after riichi (row 83)."""
-    place = seat.hand.index(drawn)
-    before = seat.hand[:place] + seat.hand[place + 1 :]
-    return riichi_ankan_allowed(key_of(before), drawn, rules.riichi_ankan)
+    return riichi_ankan_allowed(_suits(seat.key - PACKED[drawn]), drawn, rules.riichi_ankan)

@@ -6,6 +6,8 @@ could be legal as far as anybody can know.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game.claims import chi_options, kan_options, pon_options
 from tablectl.engine.game.commands import Command
@@ -107,10 +109,10 @@ def riichi_is_legal(state: GameState, number: int) -> bool:
 
 def discards(state: GameState, number: int) -> list[Command]:
     """Every known tile that may be discarded; `tsumogiri` is left open."""
-    return [cmd.Discard(number, tile) for tile in sorted(_discard_tiles(state, number))]
+    return [cmd.Discard(number, tile) for tile in sorted(set(_discard_tiles(state, number)))]
 
 
-def _discard_tiles(state: GameState, number: int) -> set[int]:
+def _discard_tiles(state: GameState, number: int) -> Collection[int]:
     seat = state.seats[number]
     if (state.dora_pending and indicator_due(state, "discard")) or (
         not state.dora and not seat.river and number == state.dealer
@@ -118,7 +120,7 @@ def _discard_tiles(state: GameState, number: int) -> set[int]:
         return set()
     if seat.riichi == 2 and seat.drawn is not None:
         return {seat.drawn}
-    tiles = set(seat.hand)
+    tiles = seat.hand
     if seat.riichi == 1 and not seat.unknown and state.rules.noten_riichi != "free":
         keep = tenpai_discards(state.rules, seat)
         return {tile for tile in tiles if KIND[tile] in keep}

@@ -23,6 +23,7 @@ from tablectl.engine.game.events import (
     Won,
 )
 from tablectl.engine.rules.model import KanDoraTiming, Ruleset
+from tablectl.engine.tiles import KIND
 
 Phase = Literal[
     "empty",  # no game
@@ -46,6 +47,8 @@ Step = Literal[
 ]
 MeldKind = Literal["chi", "pon", "daiminkan", "ankan", "kakan"]
 
+PACKED: tuple[int, ...] = tuple(1 << 27 * (kind // 9) + 3 * (kind % 9) for kind in KIND)
+"""Tile → its share of a hand's key: three bits a kind, the suit keys of scoring side by side."""
 LIVE_AT_DEAL = 70
 """Live tiles after thirteen each were dealt, the dealer's fourteenth among them (1.15.3)."""
 NOBODY: Four = (0, 0, 0, 0)
@@ -101,7 +104,9 @@ class Seat:
     """Declared at the draw."""
     shown: tuple[int, ...] | None = None
     """The hand as it was laid open."""
-    waits_cache: Any = None
+    key: int = 0
+    """The known concealed tiles as one number (`PACKED` summed); follows `hand`, no part of the value."""
+    waits_cache: int | None = None
     """Waits of the hand as it stands; a cache, no part of the state's value."""
 
     def copy(self) -> Seat:
