@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from firmware_protocol import messages as m
-from firmware_protocol.deliveries import Delivery, Item, LinkFailed, LogBytes, State
+from firmware_protocol.deliveries import Delivery, Item, LinkFailed, LinkUp, LogBytes, State
 from firmware_protocol.errors import QueueFull
 from firmware_protocol.link import Link
 from firmware_protocol.paging import Place, info_page, snapshot_page, state_digest
@@ -19,6 +19,8 @@ from firmware_protocol.schema import Kind, Message, Schema
 from firmware_protocol.vocabulary import InfoKey, LogLevel, ResetCause, Status
 from hardware_sim.clock import Agenda
 
+READING = 500_000
+"""µs within which a host asks for the state, or its next page, when it wants it at all."""
 BURST = 8
 """Sightings of so many events at once are the work of hands; more are a sweep over a whole zone."""
 BOOT_TEXT = b"\r\ntable board, cold start\r\nself test ok\r\n"
@@ -87,6 +89,8 @@ class Board:
         self._frozen_until: int | None = None
         self._waiting: list[tuple[int, list[Item]]] = []
         self._raw = bytearray()
+        self._last_page = 0
+        self._reading_until: int | None = None
         self._sweep: list[Message] = []
         self._emit_left = 0
         self._emit_number = 0
@@ -140,7 +144,7 @@ class Board:
         return self.link.state is State.UP
 
     def told(self) -> bool:
-        """True when the host has accepted every event so far."""
+        """True when the host has accepted every event so far and is not just reading a snapshot."""
         return (
             self.linked()
             and not self._sweep
@@ -210,6 +214,7 @@ class Board:
         self.sent[event.SPEC.name] += 1
         if not self.link.send(event, self._device_time(self._agenda.now)):
             self.events_lost += 1
+            self._expect_reading()
 
     def emit_sweep(self, events: Sequence[Message]) -> None:
         """What a sweep over many tags finds: told as fast as there is room, behind one another."""
@@ -277,6 +282,8 @@ class Board:
                 self.received[item.message.SPEC.name] += 1
                 self._dispatch(item.message)
                 self.link.accept(item)
+            elif isinstance(item, LinkUp):
+                self._expect_reading()
             elif isinstance(item, LinkFailed):
                 if item.reason == "silent":
                     self._host_gone()
@@ -316,7 +323,20 @@ class Board:
 
     def _page(self, request: m.SnapshotRequest) -> None:
         version = self.link.event_no
-        self.reply(snapshot_page(request, version, self._state(), self._tiles()))
+        page = snapshot_page(request, version, self._state(), self._tiles())
+        self.reply(page)
+        if isinstance(page, m.SnapshotState):
+            self._last_page = page.pages - 1
+        here = page.page if isinstance(page, m.SnapshotTiles) else 0
+        if here < self._last_page:
+            self._expect_reading()
+        else:
+            self._reading_until = None
+
+    def _expect_reading(self) -> None:
+        """The host is about to read the state, or the next page of it."""
+        self._reading_until = self._agenda.now + READING
+        self._agenda.at(self._reading_until, lambda: None)
 
     def _refresh(self) -> None:
         """Keep what the heartbeat tells up to date."""

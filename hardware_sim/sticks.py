@@ -86,6 +86,8 @@ class Sticks:
     on_table: int = 0
     """Deposits that left the slots and lie with the dealer's counters."""
     fault: list[int] = field(default_factory=lambda: [int(StickFault.NONE)] * 4)
+    payments: list[list[int]] = field(default_factory=list)
+    """What the trays were worth after each payment."""
     miscounts: list[tuple[int, int]] = field(default_factory=list)
     """(seat, points) somebody takes too much at the next payment, from the next seat."""
 
@@ -140,6 +142,7 @@ class Sticks:
             if counts != self.trays[seat]:
                 self.trays[seat] = counts
                 self._tell_tray(seat)
+        self.payments.append(self.totals())
 
     def misplace(self, seat: int, fault: StickFault) -> None:
         """A stick lies in the wrong slot of a tray, or the contacts are dirty."""

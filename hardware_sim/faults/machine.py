@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware_protocol import messages as m
-from firmware_protocol.vocabulary import Button, Jam, Motor
+from firmware_protocol.vocabulary import Button, Jam, Motor, Press
 from hardware_sim.faults.language import deed
 
 if TYPE_CHECKING:
@@ -111,3 +111,11 @@ def roulette(table: SimTable, seat: int) -> None:
     """The machine's roulette lamp stops."""
     table.parts.press(Button.SEAT_DRAW)
     table.board.emit(m.SeatRoulette(seat))
+
+
+@deed("the staff button of seat {seat:S} bounces {times:N} times", AREA)
+def bounces(table: SimTable, seat: int, times: int) -> None:
+    """A worn contact: pressed and released, pressed and released."""
+    for number in range(int(times)):
+        press = Press.RELEASED if number % 2 else Press.PRESSED
+        table.parts.press(Button.CALL_STAFF, seat, press)
