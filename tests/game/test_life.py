@@ -470,3 +470,54 @@ def test_whose_claim_stands(ruleset: str, utterances: list[Utterance], standing:
 )
 def test_the_steps_of_a_call(ruleset: str, steps: tuple[str, ...], row: str) -> None:
     assert call_step_error(load(ruleset), steps) == row
+
+
+# ---- claims that overtake a draw ------------------------------------------------------------------------
+
+
+def _late(ruleset: str) -> Table:
+    """East throws 8s with riichi; South draws at once; West waits for it, North holds a pair."""
+    table = Table(ruleset).deal(
+        dora="9m", E="234m567p2z2z67p3s4s5s", W="555z678p3z3z67s123m", N="8s8s", keep="8s1z"
+    )
+    table.avoid("5s8s5p8p")
+    table.draw("E", "8s")
+    table.do(cmd.DeclareRiichi(0))
+    table.discard("E")
+    table.draw("S", "1z")
+    assert table.state.deposits == 1
+    return table
+
+
+def test_ema_hears_a_ron_until_the_next_discard() -> None:
+    table = _late("ema-2016")
+    events = table.do(cmd.Win(2, 0))
+    assert [event.type for event in events] == ["draw_returned", "won"]
+    assert table.state.live == 69
+    ended = table.settle()
+    assert (ended.deposits, sum(ended.scores)) == (0, 120000), (
+        "the riichi of the ronned tile was not paid"
+    )
+    closed = _late("ema-2016")
+    closed.discard("S")
+    assert closed.refuses(cmd.Win(2, 0)).code == "ron_closed"
+    assert _late("saikouisen").refuses(cmd.Win(2, 0)).code == "ron_closed"
+
+
+def test_ema_hears_a_pon_for_three_seconds() -> None:
+    table = _late("ema-2016")
+    pair = parse("88s")
+    assert table.refuses(cmd.Pon(3, pair[0], pair, said_ms=3100)).code == "nothing_to_call"
+    events = table.do(cmd.Pon(3, pair[0], pair, said_ms=2900))
+    assert [event.type for event in events] == [
+        "draw_returned",
+        "missed_win",
+        "riichi_accepted",
+        "called",
+    ]
+    assert table.state.seats[1].concealed == 13
+    assert (table.state.deposits, table.state.turn) == (1, 3)
+    assert (
+        _late("saikouisen").refuses(cmd.Pon(3, pair[0], pair, said_ms=100)).code
+        == "nothing_to_call"
+    )

@@ -273,6 +273,33 @@ def _drawn(state: GameState, event: ev.Drawn) -> None:
     state.rinshan = event.rinshan
 
 
+def _draw_returned(state: GameState, event: ev.DrawReturned) -> None:
+    seat = _edit(state, event.seat)
+    _take(seat, (seat.drawn,))
+    seat.drawn = None
+    state.live += 1
+    source = (event.seat - 1) % 4
+    state.step = "draw"
+    state.turn = event.seat
+    state.discard = (source, state.seats[source].river[-1].tile)
+    for number, before in state.passed_with_draw:
+        _edit(state, number).missed = before
+    if state.riichi_with_draw is not None:
+        declarer = _edit(state, state.riichi_with_draw)
+        declarer.riichi = 1
+        declarer.ippatsu = False
+        _move(state, state.riichi_with_draw, 1000)
+        state.deposits -= 1
+    state.passed_with_draw = ()
+    state.riichi_with_draw = None
+
+
+def _move(state: GameState, seat: int, points: int) -> None:
+    scores = list(state.scores)
+    scores[seat] += points
+    state.scores = tuple(scores)  # type: ignore[assignment] # four stay four
+
+
 def _discarded(state: GameState, event: ev.Discarded) -> None:
     seat = _edit(state, event.seat)
     _take(seat, (event.tile,))
@@ -288,6 +315,8 @@ def _discarded(state: GameState, event: ev.Discarded) -> None:
     state.turn = (event.seat + 1) % 4
     state.discard = (event.seat, event.tile)
     state.rinshan = False
+    state.passed_with_draw = ()
+    state.riichi_with_draw = None
 
 
 def _riichi_declared(state: GameState, event: ev.RiichiDeclared) -> None:
@@ -300,10 +329,9 @@ def _riichi_accepted(state: GameState, event: ev.RiichiAccepted) -> None:
     seat = _edit(state, event.seat)
     seat.riichi = 2
     seat.ippatsu = True
-    scores = list(state.scores)
-    scores[event.seat] -= 1000
-    state.scores = tuple(scores)  # type: ignore[assignment] # four stay four
+    _move(state, event.seat, -1000)
     state.deposits += 1
+    state.riichi_with_draw = event.seat
 
 
 def _called(state: GameState, event: ev.Called) -> None:
@@ -376,7 +404,9 @@ def _kan_established(state: GameState, event: ev.KanEstablished) -> None:
 
 
 def _missed_win(state: GameState, event: ev.MissedWin) -> None:
-    _edit(state, event.seat).missed = 2 if event.permanent else 1
+    seat = _edit(state, event.seat)
+    state.passed_with_draw = (*state.passed_with_draw, (event.seat, seat.missed))
+    seat.missed = 2 if event.permanent else 1
 
 
 # ---- results ----------------------------------------------------------------------------------------
@@ -507,6 +537,7 @@ _APPLY: dict[type[ev.Event], Callable[[GameState, Any], None]] = {
     ev.DoraRevealed: _dora_revealed,
     ev.DoraReplaced: _dora_replaced,
     ev.Drawn: _drawn,
+    ev.DrawReturned: _draw_returned,
     ev.Discarded: _discarded,
     ev.RiichiDeclared: _riichi_declared,
     ev.RiichiAccepted: _riichi_accepted,

@@ -11,6 +11,7 @@ from tablectl.engine.game import events as ev
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.events import Event, Hand
 from tablectl.engine.game.hands import ankan_keeps, kuikae
+from tablectl.engine.game.late import before_the_draw
 from tablectl.engine.game.liability import pao_of_call
 from tablectl.engine.game.passing import abort_due, indicator_due, passed
 from tablectl.engine.game.referee import find, played_by_machine
@@ -113,12 +114,24 @@ def chi(state: GameState, command: cmd.Chi) -> Answer:
 
 def pon(state: GameState, command: cmd.Pon) -> Answer:
     """Three alike with anybody's discard."""
+    late = _overtakes(state, command)
+    if late is not None:
+        answer = pon(late[0], command)
+        return answer if isinstance(answer, Refusal) else late[1] + answer
     refusal = _claim(state, command, 2)
     if refusal:
         return refusal
     if len({KIND[t] for t in (command.tile, *command.hand_tiles)}) != 1:
         return Refusal("not_alike", "a pon is three tiles alike", "", "A42", row="P15")
     return _call(state, command.seat, "pon", command.tile, command.hand_tiles)
+
+
+def _overtakes(
+    state: GameState, command: cmd.Pon | cmd.Daiminkan
+) -> tuple[GameState, list[Event]] | None:
+    if command.said_ms is None or command.seat == state.turn:
+        return None
+    return before_the_draw(state, None, ron=False, said_ms=command.said_ms)
 
 
 def _call(
@@ -151,6 +164,10 @@ def _call(
 
 def daiminkan(state: GameState, command: cmd.Daiminkan) -> Answer:
     """An open kan of a discard."""
+    late = _overtakes(state, command)
+    if late is not None:
+        answer = daiminkan(late[0], command)
+        return answer if isinstance(answer, Refusal) else late[1] + answer
     refusal = _claim(state, command, 3) or may_kan(state, command.seat)
     if refusal:
         return refusal

@@ -284,6 +284,8 @@ class Pon(Command):
     seat: Public[int]
     tile: Public[Tile]
     hand_tiles: Public[Hand]
+    said_ms: Public[int | None] = None
+    """Milliseconds after the discard, where it was measured: a draw made too fast does not kill the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,8 @@ class Daiminkan(Command):
     seat: Public[int]
     tile: Public[Tile]
     hand_tiles: Public[Hand]
+    said_ms: Public[int | None] = None
+    """Milliseconds after the discard, where it was measured: a draw made too fast does not kill the call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,6 +280,14 @@ class Drawn(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class DrawReturned(Event):
+    """A claim in time overtakes a draw made too fast: the tile goes back to the wall, as if not drawn."""
+
+    type: ClassVar[str] = "draw_returned"
+    seat: Public[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Discarded(Event):
     """A tile went into the river; `tsumogiri` None where no drawn-tile slot is sensed."""
 
@@ -541,7 +549,7 @@ EVENTS: dict[str, type[Event]] = {
     for cls in (
         GameStarted, SeatThrown, SeatsDrawn, FirstDealerSet, GamePaused, GameResumed, TimeCalled,
         PlayerReplaced, ScoreAdjusted, GameEnded, HandStarted, WallsBuilt, DiceRolled, WallBroken, Dealt,
-        RinshanLaid, DoraRevealed, DoraReplaced, Drawn, Discarded, RiichiDeclared, RiichiAccepted, Called,
+        RinshanLaid, DoraRevealed, DoraReplaced, Drawn, DrawReturned, Discarded, RiichiDeclared, RiichiAccepted, Called,
         AnkanDeclared, KakanDeclared, KanEstablished, MissedWin, Won, WinBumped, DrawReached,
         TenpaiDeclared, HandDrawn, HandEnded, Found, FindingDisclosed, FindingSettled, Sanctioned, Undone,
     )

@@ -334,6 +334,10 @@ class GameState:
     """No call and no kan yet: the first go-around is unbroken."""
     discard: tuple[int, int | None] | None = None
     """(seat, tile) of the last discard while it may be claimed."""
+    passed_with_draw: tuple[tuple[int, int], ...] = ()
+    """(seat, furiten before) of seats the last draw made furiten; a claim that overtakes the draw lifts it."""
+    riichi_with_draw: int | None = None
+    """The seat whose riichi the last draw established."""
     open_kan: OpenKan | None = None
     rinshan: bool = False
     """The tile in hand is a replacement tile."""
@@ -411,6 +415,8 @@ class GameState:
             "discard": None
             if self.discard is None
             else [self.discard[0], None if self.discard[1] is None else tile_text(self.discard[1])],
+            "passed_with_draw": [list(pair) for pair in self.passed_with_draw],
+            "riichi_with_draw": self.riichi_with_draw,
             "open_kan": None
             if self.open_kan is None
             else [self.open_kan.seat, self.open_kan.kind, tile_text(self.open_kan.tile)],
@@ -443,6 +449,8 @@ HAND_FIELDS: dict[str, Any] = {
     "dora_pending": (),
     "first_turn": True,
     "discard": None,
+    "passed_with_draw": (),
+    "riichi_with_draw": None,
     "open_kan": None,
     "rinshan": False,
     "kans": (),

@@ -16,6 +16,7 @@ from tablectl.engine.game import events as ev
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.events import Event, Four, Hand
 from tablectl.engine.game.hands import completes, furiten, robs_ankan, scoring_melds
+from tablectl.engine.game.late import before_the_draw
 from tablectl.engine.game.liability import liable_for
 from tablectl.engine.game.passing import indicator_due
 from tablectl.engine.game.reported import reported_win
@@ -213,6 +214,15 @@ def _score(state: GameState, claim: Claim) -> Win | Refusal:
 
 def win(state: GameState, command: cmd.Win) -> Answer:
     """A hand is laid open, or its result is reported."""
+    if (
+        state.step == "own"
+        and state.tiles_known
+        and command.seat not in (command.from_seat, state.turn)
+    ):
+        late = before_the_draw(state, command.from_seat, ron=True)
+        if late is not None:
+            answer = win(late[0], command)
+            return answer if isinstance(answer, Refusal) else late[1] + answer
     refusal = win_open(state, command.seat, command.from_seat)
     if refusal:
         return refusal
