@@ -342,3 +342,12 @@ def test_fixed_vectors_of_kiriage_mangan(seat: str, kiriage: bool) -> None:
     sixty = scored("tenhou", "77p22333s", "7p", "daiminkan:5555z", "daiminkan:1111m", **more)
     assert (thirty.han, thirty.fu, thirty.points) == (4, 30, points[seat, kiriage])
     assert (sixty.han, sixty.fu, sixty.points) == (3, 60, points[seat, kiriage])
+
+
+@pytest.mark.parametrize("more", [{"flags": ["first_turn"]}, {"ron": "E"}, {"riichi": 1}])
+def test_a_pair_in_each_suit_is_no_winning_shape(more: dict[str, Any]) -> None:
+    """Every suit for itself is sets and a pair; together they are two sets and four pairs."""
+    result = result_of("tenhou", "11345m2245p33s44z", "6p", **more)
+    assert isinstance(result, NoWin)
+    assert result.reason == "not_complete"
+    assert names(scored("tenhou", "11223344m55p66s7z", "7z", ron="E")) == {"chiitoitsu"}
