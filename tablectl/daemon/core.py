@@ -18,13 +18,13 @@ from tablectl.bus.requests import RequestError, parse
 from tablectl.daemon import facts, feeds, motions
 from tablectl.daemon.clock import Clock
 from tablectl.daemon.ids import Ids
-from tablectl.daemon.ledger import Ledger
 from tablectl.engine import rules
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
 from tablectl.engine.game.commands import Command, Refusal
 from tablectl.engine.game.events import Event, Knowledge
 from tablectl.engine.game.state import GameState
+from tablectl.engine.game.timeline import Timeline
 from tablectl.journal import EventEntry, FactEntry, NewAction, RequestEntry, Transaction, canonical
 from tablectl.mirror.mirror import Mirror
 from tablectl.mirror.submit import Accepted, Fact, Refused, Request
@@ -33,6 +33,15 @@ _LOG = logging.getLogger("tablectl.table")
 _LEVELS: tuple[Knowledge, ...] = ("basic", "score", "tiles")
 FACT, ASKED = "f", "r"
 """First letter of a command id: what led to it."""
+RESULTS = (
+    cmd.Win,
+    cmd.ResultDraw,
+    cmd.KyuushuKyuuhai,
+    cmd.DeclareTenpai,
+    cmd.DeclareNoten,
+    cmd.Settle,
+)
+"""What a person may correct even where the table found it; all else that it saw is a fact."""
 
 
 @dataclass(slots=True)
@@ -73,7 +82,7 @@ class TableCore:
     ) -> None:
         self.table_id = table_id
         self.mirror = mirror
-        self.ledger = Ledger()
+        self.timeline = Timeline()
         self._clock = clock
         self._ids = ids
         self._default_ruleset = default_ruleset
@@ -86,7 +95,7 @@ class TableCore:
     @property
     def state(self) -> GameState:
         """The game as decided so far (committed or about to be)."""
-        return self.ledger.state
+        return self.timeline.state
 
     @property
     def capabilities(self) -> int:
@@ -108,8 +117,8 @@ class TableCore:
 
     @property
     def last_command_id(self) -> str | None:
-        """The last command still standing."""
-        return self.ledger.last_command_id
+        """The last command still standing that can be taken back: no fact of the machine."""
+        return next((e.command_id for e in reversed(self.timeline.entries) if not e.physical), None)
 
     def new_game_id(self) -> str:
         """An id no game of this table has had."""
@@ -191,17 +200,27 @@ class TableCore:
 
     def _decide(self, draft: _Draft, command: Command, origin: str) -> Refusal | None:
         command_id = f"{origin}-{self._ids('command')}"
-        answer = self.ledger.submit(command_id, command)
+        physical = origin == FACT and not isinstance(command, RESULTS)
+        answer = self.timeline.submit(command_id, command, physical=physical)
         if isinstance(answer, Refusal):
             return answer
-        for cause, decided, events in answer:
+        for cause, events in answer:
             if origin == ASKED:
-                body = {"id": cause, "command": decided.to_json()}
+                decided, was_seen = command, False
+                if cause != command_id:
+                    decided, was_seen = self._again(cause)
+                body = {"id": cause, "command": decided.to_json(), "physical": was_seen}
                 draft.entries.append(FactEntry(facts.COMMAND, canonical(body)))
             for event in events:
                 self._note(draft, cause, event)
             self.follow(cause, events)
         return None
+
+    def _again(self, command_id: str) -> tuple[Command, bool]:
+        """A command that was decided again after an undo, and whether the table had seen it."""
+        entry = next(e for e in self.timeline.entries if e.command_id == command_id)
+        assert entry.command is not None
+        return entry.command, entry.physical
 
     def _note(self, draft: _Draft, command_id: str, event: Event) -> None:
         seen_by = feeds.feeds_of(event)
@@ -280,7 +299,14 @@ class TableCore:
 
     def memory(self) -> dict[str, Any]:
         """What a restart needs besides the events: the mirror, and the commands still undoable."""
-        return {"mirror": self.mirror.to_json(), "commands": self.ledger.commands_json()}
+        return {"mirror": self.mirror.to_json(), "commands": self._commands()}
+
+    def _commands(self) -> list[dict[str, Any]]:
+        return [
+            {"id": e.command_id, "command": e.command.to_json(), "physical": e.physical}
+            for e in self.timeline.entries
+            if e.command is not None
+        ]
 
 
 def answer_json(answer: Accepted | Refused) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from tablectl.daemon import facts
-from tablectl.daemon.core import ASKED, TableCore
+from tablectl.daemon.core import ASKED, RESULTS, TableCore
 from tablectl.engine.game.commands import Command, command_from_json
 from tablectl.engine.game.events import Event, event_from_json
 from tablectl.journal import Journal, StoredEvent, StoredFact, Tail
@@ -25,11 +25,14 @@ async def rebuild(core: TableCore, journal: Journal) -> None:
     tail = await journal.tail_since_snapshot(core.table_id)
     game_id = _latest_game(tail)
     earlier: Sequence[StoredEvent] = ()
-    known: dict[str, Command] = {}
+    known: dict[str, tuple[Command, bool]] = {}
     if tail.snapshot is not None:
         memory = tail.snapshot.data
         core.mirror.load(memory["mirror"])
-        known = {item["id"]: command_from_json(item["command"]) for item in memory["commands"]}
+        known = {
+            item["id"]: (command_from_json(item["command"]), item["physical"])
+            for item in memory["commands"]
+        }
         if tail.snapshot.game_id is not None:
             events = await journal.events_of_game(core.table_id, tail.snapshot.game_id)
             earlier = [event for event in events if event.pos <= tail.snapshot.pos]
@@ -44,23 +47,29 @@ def _latest_game(tail: Tail) -> str | None:
     return None if tail.snapshot is None else tail.snapshot.game_id
 
 
-def _fold(core: TableCore, stored: Sequence[StoredEvent], known: dict[str, Command]) -> None:
+def _fold(
+    core: TableCore,
+    stored: Sequence[StoredEvent],
+    known: dict[str, tuple[Command, bool]],
+) -> None:
     """Events before the snapshot: state and log, nothing for the mirror."""
     for command_id, group in groupby(stored, key=lambda event: event.command_id or ""):
         events = _events(group)
-        core.ledger.restore(command_id, known.get(command_id), events)
+        command, physical = known.get(command_id, (None, False))
+        core.timeline.restore(command_id, command, events, physical=physical)
 
 
 def _replay(core: TableCore, tail: Tail, game_id: str | None) -> None:
     """Facts and events since the snapshot, in their order."""
     led_to: list[Command] = []
-    asked: dict[str, Command] = {}
+    asked: dict[str, tuple[Command, bool]] = {}
     entries = list(tail.entries)
     at = 0
     while at < len(entries):
         entry = entries[at]
         if isinstance(entry, StoredFact):
-            led_to = _meet(core, entry, asked) or led_to
+            commands = _meet(core, entry, asked)
+            led_to = led_to if commands is None else commands
             at += 1
             continue
         group = [entry]
@@ -72,20 +81,24 @@ def _replay(core: TableCore, tail: Tail, game_id: str | None) -> None:
             group.append(following)
         at += len(group)
         command_id = entry.command_id or ""
+        command: Command | None
         if command_id.startswith(ASKED):
-            command = asked.get(command_id)
+            command, physical = asked.get(command_id, (None, False))
         else:
             command = led_to.pop(0) if led_to else None
+            physical = not isinstance(command, RESULTS)
         events = _events(group)
-        core.ledger.restore(command_id, command, events)
+        core.timeline.restore(command_id, command, events, physical=physical)
         core.follow(command_id, events)
 
 
-def _meet(core: TableCore, fact: StoredFact, asked: dict[str, Command]) -> list[Command] | None:
+def _meet(
+    core: TableCore, fact: StoredFact, asked: dict[str, tuple[Command, bool]]
+) -> list[Command] | None:
     """Show a fact to the mirror; the commands it led to, None when it is no fact for the mirror."""
     data: dict[str, Any] = fact.data
     if fact.kind == facts.COMMAND:
-        asked[data["id"]] = command_from_json(data["command"])
+        asked[data["id"]] = (command_from_json(data["command"]), data["physical"])
         return None
     if fact.kind == facts.DEVICE:
         core.mirror.capabilities = data["capabilities"]

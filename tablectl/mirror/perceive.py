@@ -137,7 +137,6 @@ def _missed_discard(view: View, book: Book, state: GameState) -> Move | None:
     follower = _who_went_on(view, book, seat)
     if follower is None:
         return None
-    place = follower
     home = Home("hand", seat)
     lost = [
         tag
@@ -162,13 +161,15 @@ def _missed_discard(view: View, book: Book, state: GameState) -> Move | None:
         lost = [tag for tag in lost if view.picture.lost_order(tag) > begun]
     if len(lost) != 1 or book.home.get(lost[0]) != home:
         return None
-    move = discard_move(view, book, state, seat, lost[0], place._replace(sideways=False))
+    move = discard_move(view, book, state, seat, lost[0], follower._replace(sideways=False))
     if view.picture.was_in(lost[0], river):
-        return replace(move, order=place.order - 1, since=place.since)  # claimed as soon as it lay
+        return replace(
+            move, order=follower.order - 1, since=follower.since
+        )  # claimed as soon as it lay
     return Move(
         move.commands,
-        place.order - 1,
-        place.since,
+        follower.order - 1,
+        follower.since,
         move.book,
         certainty="tentative",
         reason=f"the discard of seat {seat} was not read in the river",
