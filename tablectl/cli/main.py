@@ -30,6 +30,7 @@ COMMANDS: dict[str, Command] = {
     "journal": Command("tablectl.cli.journal", "verify, export or prune the journal file"),
     "config": Command("tablectl.cli.config", "check, write or explain the configuration file"),
     "decode": Command("tablectl.cli.decode", "read a capture of a table's serial line"),
+    "doctor": Command("tablectl.cli.doctor", "what is wrong with this hall, with a fix in each line"),
     "replay": Command(
         "tablectl.cli.replay", "play game records through the engine and compare every result"
     ),
