@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -76,8 +77,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _play(name: str, report: Report, progress: _Progress) -> list[str]:
     """Plays one file into the report; the games left out, each with its reason."""
-    from tablectl.records.reader import RecordError, read_records
+    from tablectl.records.reader import RecordError, read_records, split_name
     from tablectl.records.replay import GameReplay
+
+    path, wanted = split_name(name)
+    if _is_journal(path):
+        return _play_journal(path, wanted, report, progress)
 
     skipped = []
     for record in read_records(name):
@@ -89,6 +94,48 @@ def _play(name: str, report: Report, progress: _Progress) -> list[str]:
             skipped.append(f"{record.id}: {error.message}")
         progress.tick()
     return skipped
+
+
+def _is_journal(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def _play_journal(path: Path, wanted: str | None, report: Report, progress: _Progress) -> list[str]:
+    """Every game of a journal, decided again from its own events."""
+    from itertools import groupby
+
+    from tablectl.engine.game.codec import VocabularyError
+    from tablectl.engine.game.events import event_from_json
+    from tablectl.journal.errors import JournalError
+    from tablectl.journal.reader import open_reads
+    from tablectl.records.reader import RecordError
+    from tablectl.records.recheck import recheck
+
+    found = False
+    try:
+        with open_reads(path) as reads:
+            for game in reads.games():
+                if wanted not in (None, game.game_id):
+                    continue
+                found = True
+                stored = reads.events_of_game(game.table_id, game.game_id)
+                groups = [
+                    (command_id, [event_from_json(one.data) for one in group])
+                    for command_id, group in groupby(stored, key=lambda one: one.command_id or "")
+                ]
+                recheck(game.game_id, groups, report)
+                progress.tick()
+    except (JournalError, VocabularyError) as error:
+        raise RecordError("unreadable", str(error), where=str(path)) from None
+    if not found:
+        raise RecordError(
+            "no_such_game", "no game" if wanted is None else f"no game {wanted!r}", where=str(path)
+        )
+    return []
 
 
 class _Progress:
