@@ -78,7 +78,19 @@ class PublicSource:
     async def public_events(self, after: int, limit: int) -> Sequence[EventMessage]:
         """Public events with `seq` > `after`, in order, at most `limit`."""
         found = await self._journal.events_after(self.table_id, feeds.PUBLIC, after, limit)
-        return [public_message(event, self.stream) for event in found]
+        return [public_message(event, self.stream, await self._retracted(event)) for event in found]
+
+    async def _retracted(self, event: StoredEvent) -> tuple[str, ...]:
+        """Ids of the public events that an `undone` makes void."""
+        if event.type != "undone" or event.game_id is None:
+            return ()
+        gone = set(json.loads(event.body)["retracted"])
+        game = await self._journal.events_of_game(self.table_id, event.game_id)
+        return tuple(
+            old.event_id
+            for old in game
+            if old.pos < event.pos and old.command_id in gone and feeds.PUBLIC in old.seqs
+        )
 
     def mark_published(self, seq: int) -> None:
         """The broker has acknowledged everything up to `seq`."""
@@ -144,9 +156,10 @@ class PublicSource:
         )
 
 
-def public_message(event: StoredEvent, stream: str) -> EventMessage:
+def public_message(
+    event: StoredEvent, stream: str, retracted: tuple[str, ...] = ()
+) -> EventMessage:
     """The public payload of a stored event."""
-    body = json.loads(event.body)
     stamp = Stamp(
         seq=event.seqs[feeds.PUBLIC],
         id=event.event_id,
@@ -155,9 +168,9 @@ def public_message(event: StoredEvent, stream: str) -> EventMessage:
         t_mono=event.t_mono_ms,
         time_synced=event.time_synced,
         durable=event.durable,
-        retracted=tuple(body.get("retracted_ids", ())),
+        retracted=retracted,
     )
-    return EventMessage(stream, stamp, PublicView(event_from_json(body)))
+    return EventMessage(stream, stamp, PublicView(event_from_json(json.loads(event.body))))
 
 
 def _names(capabilities: int) -> tuple[str, ...]:
