@@ -10,7 +10,7 @@
 #define BLOCKED_US 1000U
 
 _Static_assert(TCTL_BULK_BYTES >= TCTL_BULK_LONGEST, "TCTL_BULK_BYTES: no room for the longest reply");
-_Static_assert((TCTL_EVENT_BYTES >= 64U) && (TCTL_EVENT_BYTES <= 32768U), "TCTL_EVENT_BYTES: 64 to 32768");
+_Static_assert((TCTL_EVENT_BYTES >= 128U) && (TCTL_EVENT_BYTES <= 32768U), "TCTL_EVENT_BYTES: 128 to 32768");
 
 void tctl_inner_tick(struct tctl_link *link)
 {

@@ -81,7 +81,7 @@ void tctl_series_run(struct tctl_series *series, struct tctl_link *link, uint32_
     struct tctl_message event;
 
     event.id = (uint8_t)TCTL_TEST_EVENT;
-    while ((series->left > 0U) && tctl_reached(now_us, series->next_us) && (tctl_event_room(link) >= TCTL_TEST_EVENT_RECORD)) {
+    while ((series->left > 0U) && tctl_reached(now_us, series->next_us) && (tctl_event_room(link) >= TCTL_SERIES_ROOM)) {
         event.as.test_event.number = series->number;
         event.as.test_event.value = tctl_signed32(0U - (series->number * SCATTER));
         (void)tctl_send(link, &event);

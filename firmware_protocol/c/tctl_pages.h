@@ -23,8 +23,8 @@ void tctl_answer_snapshot(struct tctl_link *link, const struct tctl_snapshot_req
 /* What tctl_tell_state wants (S-5). */
 uint16_t tctl_state_digest(const struct tctl_snapshot_state *state);
 
-/* Octets that a TestEvent takes among the events. */
-#define TCTL_TEST_EVENT_RECORD (TCTL_RECORD + TCTL_EVENT_HEADER + 8U)
+/* Octets free among the events before a series goes on: it leaves some for what really happens. */
+#define TCTL_SERIES_ROOM (64U + TCTL_RECORD + TCTL_EVENT_HEADER + 8U)
 
 struct tctl_series {
     uint32_t next_us;

@@ -13,15 +13,28 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 from hardware_sim import record
 from hardware_sim.people import Progress
 from tests.conftest import need_program
-from tests.wire.c_device import build
+from tests.wire.c_device import built
 
 FAST = 400
 """Times as fast as real motors."""
 LOOK_S = 10.0
 STEP_S = 20.0
+
+
+def host_program(factory: pytest.TempPathFactory) -> Path:
+    """The table as a program of this machine, under sanitizers."""
+    return built(factory, "host") / "table-host"
+
+
+def qemu_image(factory: pytest.TempPathFactory) -> Path:
+    """The table for a bare Cortex-M3."""
+    need_program("arm-none-eabi-gcc", "gcc-arm-none-eabi")
+    return built(factory, "qemu") / "table-mps2.elf"
 
 
 class Firmware:
@@ -33,12 +46,15 @@ class Firmware:
         self._in, self._out = panel_in, panel_out
 
     @classmethod
-    def on_host(cls, folder: Path, *options: str) -> Self:
-        """Built with sanitizers, on a pty."""
-        program = build("host", folder) / "table-host"
-        process = subprocess.Popen(
-            [program, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=(folder / "errors").open("wb")
-        )  # fmt: skip
+    def on_host(cls, program: Path, errors: Path, *options: str) -> Self:
+        """`host_program`, on a pty; what a sanitizer says goes to `errors`."""
+        with errors.open("wb") as complaints:
+            process = subprocess.Popen(
+                [program, *options],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+            )
         assert process.stdin is not None
         assert process.stdout is not None
         panel_out, line = process.stdout.fileno(), b""
@@ -47,11 +63,9 @@ class Firmware:
         return cls(process, line.decode().split()[1], process.stdin.fileno(), panel_out)
 
     @classmethod
-    def on_qemu(cls, folder: Path, *, noise: int = 0x1234567) -> Self:
-        """The image for a Cortex-M3. `noise` 0: a board that has no boot_id."""
+    def on_qemu(cls, image: Path, *, noise: int = 0x1234567) -> Self:
+        """`qemu_image`, under QEMU. `noise` 0: a board that has no boot_id."""
         qemu = need_program("qemu-system-arm")
-        need_program("arm-none-eabi-gcc", "gcc-arm-none-eabi")
-        image = build("qemu", folder) / "table-mps2.elf"
         command = [qemu, "-M", "mps2-an385", "-nographic", "-monitor", "none", "-serial", "pty", "-serial", "pty",
                    "-device", f"loader,addr=0x20000000,data={noise},data-len=4", "-kernel", str(image)]  # fmt: skip
         process = subprocess.Popen(

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from tablectl.demo.stage import Plan, Stage
 from tablectl.records.bundled import resolve
 from tablectl.records.reader import read_records
 from tests.conftest import need_program
-from tests.wire.c_table import Firmware, PanelPeople, running
+from tests.wire.c_table import Firmware, PanelPeople, qemu_image, running
 
 CONFORMANCE_S = 150
 
@@ -26,7 +25,7 @@ CONFORMANCE_S = 150
 @pytest.fixture(scope="module")
 def conformance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
     """`tablectl conformance` on a fresh image; it mostly waits, so it runs beside the game."""
-    with running(Firmware.on_qemu(tmp_path_factory.mktemp("conformance"))) as firmware:
+    with running(Firmware.on_qemu(qemu_image(tmp_path_factory))) as firmware:
         command = [
             sys.executable,
             "-m",
@@ -70,10 +69,10 @@ def _check(stage: Stage, people: PanelPeople) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("conformance")
 def test_a_game_of_the_demo_is_played_on_a_bare_cortex_m3(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     need_program("mosquitto")
-    with running(Firmware.on_qemu(tmp_path)) as firmware:
+    with running(Firmware.on_qemu(qemu_image(tmp_path_factory))) as firmware:
         stage, people = asyncio.run(_play(firmware, "tenhou", restart_after=2))
     end = _check(stage, people)
     assert people.restarts == 1, "the board was restarted in the middle of the game"

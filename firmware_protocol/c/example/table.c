@@ -609,7 +609,7 @@ uint32_t table_run(struct table *table)
     if (table->dice_rolling) {
         wait = sooner(wait, now, table->dice_until_us);
     }
-    if ((table->series.left > 0U) && (tctl_event_room(&table->link) >= TCTL_TEST_EVENT_RECORD)) {
+    if ((table->series.left > 0U) && (tctl_event_room(&table->link) >= TCTL_SERIES_ROOM)) {
         wait = sooner(wait, now, table->series.next_us);
     }
     return wait;
