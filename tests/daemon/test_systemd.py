@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import configparser
 import contextlib
 import os
 import signal
@@ -19,12 +20,13 @@ import pytest
 from hardware_sim.runner import RunConfig, RunningTable
 from hardware_sim.table import Options
 from tablectl.bus.client import TableBus
+from tablectl.cli.main import main
 from tablectl.config import loads
 from tablectl.daemon.app import Daemon
 from tablectl.daemon.notify import Notifier
-from tablectl.daemon.progress import Progress
+from tablectl.daemon.progress import PATIENCE_S, Progress
 from tablectl.mirror.submit import Request
-from tests.conftest import ROOT
+from tests.conftest import ROOT, need_program
 from tests.first_light.brokers import Mosquitto, mosquitto
 
 UNIT = ROOT / "deploy" / "tablectl.service"
@@ -200,3 +202,42 @@ def test_the_watchdog_starves_when_one_part_is_stuck(
                 starting.cancel()
 
     asyncio.run(story())
+
+
+def test_systemd_has_nothing_to_say_about_the_unit(tmp_path: Path) -> None:
+    analyze = need_program("systemd-analyze", "systemd")
+    program = tmp_path / "tablectl"
+    program.symlink_to("/bin/true")
+    unit = tmp_path / UNIT.name
+    unit.write_text(
+        UNIT.read_text(encoding="utf-8").replace("/opt/tablectl/bin/tablectl", str(program)),
+        encoding="utf-8",
+    )
+    assert str(program) in unit.read_text(encoding="utf-8")
+    done = subprocess.run(
+        [analyze, "verify", str(unit)], capture_output=True, text=True, check=False, timeout=60
+    )
+    # It answers 0 to unknown keys: what it says counts.
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    unit.write_text(unit.read_text(encoding="utf-8") + "\n[Service]\nWatchdogSecs=1\n")
+    done = subprocess.run(
+        [analyze, "verify", str(unit)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert "WatchdogSecs" in done.stderr, "this check could not fail"
+
+
+def test_the_unit_says_what_the_daemon_needs() -> None:
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[method-assign,assignment]  # keys as written
+    unit.read_string(UNIT.read_text(encoding="utf-8"))
+    service = unit["Service"]
+    assert service["Type"] == "notify"
+    # Health is acknowledged every 30 s and the bus may take 60: systemd must not be quicker than a part.
+    assert float(service["WatchdogSec"]) >= PATIENCE_S
+    assert "dialout" in service["SupplementaryGroups"]
+    assert "ProtectClock" not in service, "it would close the serial ports (DeviceAllow)"
+    assert "PrivateDevices" not in service
+    assert service["RestartPreventExitStatus"] == "2"
+    command = service["ExecStart"].split()
+    assert command[1:] == ["run", "--config", "/etc/tablectl/tablectl.toml"]
+    assert main([*command[1:3], "/nowhere.toml"]) == 2
