@@ -62,6 +62,7 @@ class People:
         rng: random.Random,
         tell: Callable[[Progress], None],
         operator: frozenset[str] = frozenset(),
+        sorts: bool = False,
     ) -> None:
         self._parts = parts
         self._top = parts.tabletop
@@ -69,6 +70,7 @@ class People:
         self._rng = rng
         self._tell_out = tell
         self._operator = operator
+        self._sorts = sorts
         self._interruptions: list[Activity] = []
         self._dealt = False
         self._asked = 0
@@ -199,6 +201,11 @@ class People:
         yield from self._busy("turn")
         self._turn_indicator()
         yield from self._told()
+        if self._sorts:
+            for seat in range(4):
+                yield from self._busy("sort")
+                self.sort_hand(seat)
+                yield from self._told()
         self._dealt = True
         self._tell("dealt", hand.number)
 
@@ -482,6 +489,20 @@ class People:
             loose.remove(tag)
             found.append(tag)
         return found
+
+    def sort_hand(self, seat: int) -> None:
+        """Tiles change their slots: man, pin, sou, honours."""
+        hand = self._top.zone(ZoneKind.HAND, seat)
+        if self._pack is None or not hand:
+            return
+        order = sorted(
+            hand.values(),
+            key=lambda tag: ("mpsz".index(self._engraved(tag)[1]), self._engraved(tag)),
+        )
+        self._top.move(*((tag, None) for tag in order))
+        self._top.move(
+            *((tag, _at(ZoneKind.HAND, seat, slot)) for slot, tag in zip(hand, order, strict=True))
+        )
 
     def _put_drawn_away(self, seat: int) -> None:
         """A drawn tile that is kept goes into the hand."""

@@ -1,4 +1,4 @@
-"""Odd boards and odd machines by name: what a table maker's first firmware gets wrong."""
+"""Odd boards, machines and people by name: what a table maker's first firmware gets wrong, and more."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ QUIRKS: dict[str, str] = {
     "window-1": "takes one unacknowledged frame at a time",
     "newer-minor": "speaks a protocol one minor newer than ours",
     "older-minor": "speaks a protocol one minor older than ours",
+    "sorting": "people sort their tiles after the deal",
     "dtr-reset": "restarts whenever the port is opened",
 }
 """Name → what it does, for the help text."""
@@ -48,6 +49,8 @@ def with_quirks(options: Options, names: Iterable[str]) -> Options:
                 if MINOR == 0:
                     raise OptionError(f"there is no minor older than {MAJOR}.{MINOR}", value=name)
                 firmware = dataclasses.replace(firmware, schema=schema_of(MAJOR, MINOR - 1))
+            case "sorting":
+                options = dataclasses.replace(options, sorts=True)
             case "dtr-reset":
                 options = dataclasses.replace(options, dtr_resets=True)
             case _:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
+from hardware_sim import scenario
 from hardware_sim.errors import RecordError
 from hardware_sim.tags import KINDS, full_set, split_tiles
 from hardware_sim.wall import INDICATORS, LIVE_START, RINSHAN, TILES, URA, dealt_to
@@ -85,12 +86,12 @@ class Game:
 
 
 def load(where: str, seed: int = 0) -> Game:
-    """The game of `FILE` or `FILE#ID` (`.jsonl`, `.json`, `.xz`, `.gz`). Raises RecordError."""
-    return parse(find(where), seed)
+    """The game of `FILE` or `FILE#ID` (`.jsonl`, `.json`, `.xz`, `.gz`, `.toml`). Raises RecordError."""
+    return parse(find(where, seed), seed)
 
 
-def find(where: str) -> dict[str, Any]:
-    """The raw JSON object of `FILE#ID`, or the first one of `FILE`. Raises RecordError."""
+def find(where: str, seed: int = 0) -> dict[str, Any]:
+    """The raw object of `FILE#ID`, or the first one of `FILE`; a `.toml` is a scenario. Raises RecordError."""
     name, _, wanted = where.partition("#")
     path = Path(name)
     if not path.is_file():
@@ -99,6 +100,8 @@ def find(where: str) -> dict[str, Any]:
             value=where,
             hint="give FILE or FILE#ID, such as games.jsonl#g0002",
         )
+    if path.suffix == ".toml":
+        return scenario.read(path, seed)
     try:
         for text in _objects(path):
             if wanted and f'"{wanted}"' not in text:

@@ -70,6 +70,8 @@ class Options:
     """What people wait for an operator to enter: `result`, `riichi`."""
     dtr_resets: bool = False
     """The board restarts whenever the port is opened."""
+    sorts: bool = False
+    """People sort their tiles once they have been dealt."""
     hold: bool = False
     """The first dealer waits for `begin()`."""
 
@@ -127,7 +129,7 @@ class SimTable:
         lift.on_walls_rising = lambda: self._moment("rising")
         self.people = People(
             self.parts, pace=pace, rng=random.Random(f"people/{seed}"), tell=self._tell,
-            operator=options.operator,
+            operator=options.operator, sorts=options.sorts,
         )  # fmt: skip
         if game is not None:
             self.agenda.start("people", self.people.play(game.hands))

@@ -116,17 +116,7 @@ def miscount(table: SimTable, seat: int, points: int) -> None:
 @deed("seat {seat:S} sorts the hand", AREA)
 def sorts(table: SimTable, seat: int) -> None:
     """Tiles change their slots."""
-    top = table.parts.tabletop
-    hand = top.zone(ZoneKind.HAND, seat)
-    tiles = table.parts.pack.tiles if table.parts.pack else {}
-    ordered = sorted(hand.values(), key=lambda tag: tiles.get(tag, "")[::-1])
-    top.move(*((tag, None) for tag in ordered))
-    top.move(
-        *(
-            (tag, Lying(Place(ZoneKind.HAND, seat, slot)))
-            for slot, tag in zip(hand, ordered, strict=True)
-        )
-    )
+    table.people.sort_hand(seat)
 
 
 def _hand(top: Tabletop, seat: int) -> list[int]:

@@ -38,7 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="symbolic link to the pty (else its own name is printed)",
     )
     parser.add_argument(
-        "--record", metavar="FILE[#ID]", help="game record to play (.jsonl, .json, .xz, .gz)"
+        "--record",
+        metavar="FILE[#ID]",
+        help="game record (.jsonl, .json, .xz, .gz) or scenario (.toml) to play",
     )
     parser.add_argument(
         "--faults", metavar="FILE|NAME", help="fault script: a file, or one that comes along"
@@ -67,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="odd firmware: no-boot-id, slow, chatty, small-buffer, window-1, newer-minor, dtr-reset",
+        help="odd firmware: no-boot-id, slow, chatty, small-buffer, window-1, newer-minor, dtr-reset; sorting people",
     )
     parser.add_argument(
         "--seed",
