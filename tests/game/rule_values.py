@@ -26,7 +26,7 @@ from tablectl.engine.game.windows import (
 )
 from tablectl.engine.rules import Ruleset
 from tests.game.scripted import Table
-from tests.game.table import Player
+from tests.game.table import Player, all_declare
 
 Look = Callable[[Ruleset], Any]
 TENPAI = "234m567p22z67s345s"
@@ -79,7 +79,7 @@ def exhausted(rules: Ruleset) -> Any:
     """East waits for the tile of which it holds all four."""
     table = Table(rules).deal(dora="9m", E="3333m444p555p666p")
     table.run_out()
-    table.do(cmd.ResultDraw("exhaustive"))
+    table.do(all_declare(table.state))
     assert table.state.outcome is not None
     return table.state.outcome.tenpai
 

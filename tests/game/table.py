@@ -12,7 +12,7 @@ from tablectl.engine.game.apply import apply_all
 from tablectl.engine.game.commands import Command, Refusal
 from tablectl.engine.game.decide import decide
 from tablectl.engine.game.events import Event
-from tablectl.engine.game.hands import tenpai_discards
+from tablectl.engine.game.hands import tenpai, tenpai_discards
 from tablectl.engine.game.legal import claims, legal, own_turn
 from tablectl.engine.game.passing import abort_due, indicator_due, kan_dora_may_turn
 from tablectl.engine.game.state import EMPTY, GameState
@@ -22,6 +22,12 @@ from tablectl.engine.scoring import key_of, shanten
 from tablectl.engine.tiles import KIND, RED
 
 PLAYERS = ("asa", "beni", "chie", "dai")
+
+
+def all_declare(state: GameState) -> cmd.ResultDraw:
+    """The exhaustive draw with everybody declaring what the hand is."""
+    a, b, c, d = (bool(tenpai(state.rules, seat)) and not seat.stopped for seat in state.seats)
+    return cmd.ResultDraw("exhaustive", (a, b, c, d))
 
 
 def full_set(rules: Ruleset) -> list[int]:
@@ -248,7 +254,7 @@ class RandomGame(Player):
         if indicator_due(self.state, "next") is not None:
             self.turn_indicator()
         if self.rng.random() < 0.5:
-            self.do(cmd.ResultDraw("exhaustive"))
+            self.do(all_declare(self.state))
         else:
             self.declare()
 

@@ -8,6 +8,7 @@ from tablectl.engine.game.legal import legal, own_turn
 from tablectl.engine.tiles import KIND, NAMES, compact, parse, parse_one
 from tests.game.cases import Case, cases
 from tests.game.scripted import Table
+from tests.game.table import all_declare
 
 # ---- kuikae ---------------------------------------------------------------------------------------------
 
@@ -98,7 +99,7 @@ def test_tenpai(case: Case) -> None:
     assert table.state.seats[1].hand == tuple(sorted(concealed))
     table.run_out()
     drawn = [
-        event for event in table.do(cmd.ResultDraw("exhaustive")) if isinstance(event, ev.HandDrawn)
+        event for event in table.do(all_declare(table.state)) if isinstance(event, ev.HandDrawn)
     ]
     assert drawn[0].tenpai is not None
     assert drawn[0].tenpai[1] is case["expected"]["tenpai"]

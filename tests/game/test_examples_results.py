@@ -14,6 +14,7 @@ from tablectl.engine.rules import Ruleset
 from tablectl.engine.tiles import NAMES
 from tests.game.cases import Case, cases
 from tests.game.scripted import SEATS, WIND, Table, by_seat, rules_named
+from tests.game.table import all_declare
 
 
 def tenpai_of(winds: list[str]) -> tuple[bool, bool, bool, bool]:
@@ -136,7 +137,7 @@ def _nagashi_by_rivers(
     if len(seats) > 1 or called:
         return
     table = _nagashi_table(ruleset, seats, tenpai=tenpai)
-    events = table.do(cmd.ResultDraw("exhaustive"))
+    events = table.do(all_declare(table.state))
     drawn = next(event for event in events if isinstance(event, ev.HandDrawn))
     assert (drawn.kind == "nagashi") is wanted.get("nagashi", True)
     assert drawn.deltas == by_seat(wanted["delta"])

@@ -17,6 +17,7 @@ from tablectl.engine.rules import Ruleset, ids, load
 from tablectl.engine.tiles import KIND, NAMES, parse, parse_one
 from tests.game.rule_values import four_kans, four_winds
 from tests.game.scripted import SEATS, WIND, Table, rules_named
+from tests.game.table import all_declare
 
 TENPAI = "234m567p22z67s345s"
 WITH_PENALTIES = [name for name in ids() if name != "tenhou"]
@@ -360,7 +361,7 @@ def test_row_47_all_four_waits_in_hand_or_melds(rule: str, tenpai: bool) -> None
     table.replacement("S")
     table.discard("S")
     table.run_out()
-    drawn = next(e for e in table.do(cmd.ResultDraw("exhaustive")) if isinstance(e, ev.HandDrawn))
+    drawn = next(e for e in table.do(all_declare(table.state)) if isinstance(e, ev.HandDrawn))
     assert drawn.tenpai is not None
     assert drawn.tenpai[1] is tenpai
 

@@ -14,7 +14,7 @@ from tablectl.engine.game.windows import Moments, Utterance, call_step_error, in
 from tablectl.engine.rules import ids, load
 from tablectl.engine.tiles import parse, parse_one
 from tests.game.scripted import Table
-from tests.game.table import PLAYERS, Player
+from tests.game.table import PLAYERS, Player, all_declare
 
 # ---- starting and adopting ------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ def test_time_in_a_hand_makes_it_the_last() -> None:
     assert table.state.hands_to_play == 1
     table.deal(dora="9m")
     table.run_out()
-    table.do(cmd.ResultDraw("exhaustive"))
+    table.do(all_declare(table.state))
     table.settle()
     end = table.ended()
     assert end is not None
@@ -130,7 +130,7 @@ def test_time_in_a_hand_makes_it_the_last() -> None:
 def test_time_between_hands_ends_the_game() -> None:
     table = Table("mu").deal(dora="9m")
     table.run_out()
-    table.do(cmd.ResultDraw("exhaustive"))
+    table.do(all_declare(table.state))
     table.settle()
     events = table.do(cmd.CallTime())
     assert [event.type for event in events] == ["time_called", "game_ended"]

@@ -10,6 +10,7 @@ from tablectl.engine.game.events import mask_event
 from tablectl.engine.game.state import GameState
 from tests.game.cases import Case, cases
 from tests.game.scripted import SEATS, Table, rules_named
+from tests.game.table import all_declare
 from tests.rules.test_presets import INFRACTIONS, LETTERS, SECOND
 
 # What a class costs in placement points (1/1000 pt), whether it ends the hand, whether it stops a win.
@@ -109,7 +110,7 @@ def _check_stopped(table: Table, seat: int) -> None:
     assert table.refuses(cmd.DeclareRiichi(seat)).row == "P39"
     table.discard(wind)
     table.run_out()
-    drawn = next(e for e in table.do(cmd.ResultDraw("exhaustive")) if isinstance(e, ev.HandDrawn))
+    drawn = next(e for e in table.do(all_declare(table.state)) if isinstance(e, ev.HandDrawn))
     assert drawn.tenpai is not None
     assert drawn.tenpai[seat] is False
 

@@ -9,7 +9,7 @@ from tablectl.engine.game.ending import ABORTIVE
 from tablectl.engine.game.events import DrawKind, Event, Four, Hand
 from tablectl.engine.game.hands import ALL_YAOCHU, is_tenpai, nine_kinds, tenpai
 from tablectl.engine.game.passing import abort_due, indicator_due, passed
-from tablectl.engine.game.referee import find, played_by_machine
+from tablectl.engine.game.referee import find, numbered, played_by_machine
 from tablectl.engine.game.state import GameState
 from tablectl.engine.game.wins import can_win
 from tablectl.engine.rules.model import Ruleset
@@ -74,14 +74,17 @@ def _declare(state: GameState, number: int, claimed: bool, hand: Hand | None) ->
     if all(value is not None for value in after):
         a, b, c, d = (bool(value) for value in after)
         out.append(_exhausted(state, (a, b, c, d), None))
-    return out
+    return numbered(state, out)
 
 
 def _shown(state: GameState, number: int, claimed: bool, hand: Hand | None) -> Hand | None:
     if not claimed:
         return None
+    if hand is not None:
+        return tuple(sorted(hand))
     seat = state.seats[number]
-    return tuple(sorted(hand)) if hand is not None else seat.hand if not seat.unknown else None
+    # Where a tenpai hand may stay hidden (C-sum), only what was shown is told.
+    return None if seat.unknown or state.rules.noten_choice == "free" else seat.hand
 
 
 def _judge(
@@ -102,29 +105,10 @@ def _judge(
     if riichi and not machine:
         row = "P6" if truth is False else "P11" if not claimed else ""
         if row and not (rules.noten_choice == "free" and not claimed):
-            findings += _numbered(state, findings, row, number)
+            findings += find(state, row, number)
     elif claimed and truth is False and not machine:
-        findings += _numbered(state, findings, "P12", number)
+        findings += find(state, "P12", number)
     return counts, findings
-
-
-def _numbered(state: GameState, earlier: list[Event], row: str, number: int) -> list[Event]:
-    out = find(state, row, number)
-    if earlier and out and isinstance(out[0], ev.Found):
-        first = out[0]
-        return [
-            ev.Found(
-                first.finding + len(earlier),
-                first.row,
-                first.seat,
-                first.proposed,
-                first.article,
-                first.certainty,
-                first.secret,
-                first.detail,
-            )
-        ]
-    return out
 
 
 def _out_of_order(state: GameState, number: int) -> bool:
@@ -198,14 +182,17 @@ def result_draw(state: GameState, command: cmd.ResultDraw) -> Answer:
         seat = state.seats[number]
         truth = tenpai(state.rules, seat)
         claimed = seat.tenpai
-        if claimed is None:
-            claimed = truth if command.tenpai is None else command.tenpai[number]
+        if claimed is None and command.tenpai is not None:
+            claimed = command.tenpai[number]
+        if claimed is None and state.rules.noten_choice == "automatic":
+            claimed = truth  # a server looks; elsewhere only what is declared counts (A52.5, M22)
         if claimed is None:
             return Refusal(
                 "tenpai_needed",
-                f"the hand of seat {number} is not known",
-                "say who is tenpai",
-                value=number,
+                f"nobody said whether seat {number} is tenpai",
+                "say who declared tenpai",
+                state.rules.ref("noten_choice"),
+                number,
             )
         if (
             truth is not None
@@ -235,7 +222,7 @@ def result_draw(state: GameState, command: cmd.ResultDraw) -> Answer:
             "only terminals and honours discarded, none of them called; or not played here",
             state.rules.ref("nagashi_mangan"),
         )
-    return [*out, drawn]
+    return numbered(state, [*out, drawn])
 
 
 def _judge_reported(state: GameState, number: int, claimed: bool) -> tuple[bool, list[Event]]:

@@ -7,6 +7,7 @@ settled. Hand-ending classes put the table back to before the hand (2.2.4).
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
@@ -127,6 +128,18 @@ def find(
             detail=detail,
         )
     ]
+
+
+def numbered(state: GameState, events: list[Event]) -> list[Event]:
+    """Several findings of one act, numbered one after the other."""
+    number = len(state.findings)
+    out: list[Event] = []
+    for event in events:
+        if isinstance(event, ev.Found):
+            number += 1
+            event = replace(event, finding=number)
+        out.append(event)
+    return out
 
 
 # ---- commands ---------------------------------------------------------------------------------------
