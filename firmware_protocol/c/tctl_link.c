@@ -53,7 +53,6 @@ void tctl_inner_open(struct tctl_link *link, uint32_t nonce, const struct tctl_h
     link->flying = 0U;
     link->repeats = 0U;
     link->tries = 0U;
-    link->busy = false;
     link->due = 0U;
     tctl_timer_reset(&link->timer);
     tctl_ring_rewind(&link->events);
@@ -65,7 +64,6 @@ void tctl_inner_down(struct tctl_link *link, enum tctl_reason reason)
     link->state = (uint8_t)TCTL_FAILED;
     link->flying = 0U;
     link->repeats = 0U;
-    link->busy = false;
     link->due = 0U;
     link->announce_at = link->last_heard;
     tctl_ring_clear(&link->bulk);
@@ -93,9 +91,8 @@ static bool write_frame(struct tctl_link *link, uint8_t *wire, uint8_t control, 
     link->blocked = !taken;
     if (taken) {
         link->figures.frames_sent++;
-        if ((type == TCTL_FRAME_ACK) || ((type != TCTL_FRAME_LINK) && !link->busy)) {
+        if (type != TCTL_FRAME_LINK) {
             link->due &= (uint8_t)~TCTL_DUE_ACK;
-            link->busy = false;
         }
     }
     return taken;
@@ -240,7 +237,7 @@ void tctl_inner_flush(struct tctl_link *link)
     taken = taken && write_due(link, TCTL_DUE_TIME) && write_due(link, TCTL_DUE_HEARTBEAT);
     if (taken && ((link->due & TCTL_DUE_ACK) != 0U)) {
         wire[TCTL_WIRE_ID] = 0U;
-        (void)write_frame(link, wire, control_of(link->nonce, TCTL_FRAME_ACK), (uint8_t)(link->expected + (link->busy ? 1U : 0U)), 0U, false);
+        (void)write_frame(link, wire, control_of(link->nonce, TCTL_FRAME_ACK), link->expected, 0U, false);
     }
 }
 
@@ -300,9 +297,6 @@ static void on_message(struct tctl_link *link, bool data, uint8_t id, const uint
         ((traits->kind != (uint8_t)TCTL_KIND_DATAGRAM) != data)) {
         link->figures.unknown++;
         log_octets(link, TCTL_LOG_UNKNOWN, payload - 1, (uint8_t)(count + 1U));
-    } else if ((traits->kind == (uint8_t)TCTL_KIND_BULK) && (tctl_ring_free(&link->bulk) < TCTL_BULK_LONGEST)) {
-        /* No room for the answer: as a window that is full, and the host is told to have patience. */
-        link->busy = true;
     } else if (tctl_unpack(id, payload, count, &message) == TCTL_BAD) {
         tctl_inner_malformed(link, id, payload, count);
     } else {
@@ -313,11 +307,8 @@ static void on_message(struct tctl_link *link, bool data, uint8_t id, const uint
 static void on_data(struct tctl_link *link, uint8_t seq, uint8_t id, const uint8_t *payload, uint8_t count)
 {
     if (seq == link->expected) {
-        link->busy = false;
         on_message(link, true, id, payload, count);
-        if (!link->busy) {
-            link->expected++;
-        }
+        link->expected++; /* accepted when it was acted on (L-4) */
     }
     link->due |= TCTL_DUE_ACK;
 }

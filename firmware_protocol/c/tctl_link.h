@@ -29,7 +29,8 @@
 #define TCTL_EVENT_BYTES 352U
 #endif
 
-/* Memory for answers and log lines: room for three of the longest lets a host ask three things at once. */
+/* Memory for answers and log lines: room for three of the longest lets a host ask three things at once. An answer without room is
+   dropped and will be asked again (L-22): to wait for room would make a Stop behind the request wait too. */
 #ifndef TCTL_BULK_BYTES
 #define TCTL_BULK_BYTES 176U
 #endif
@@ -117,7 +118,6 @@ struct tctl_link {
     uint8_t tries;
     uint8_t minor;
     uint8_t max_payload;
-    bool busy;      /* a request had to be put off (L-14) */
     bool blocked;   /* the board would not take the last frame */
     bool announced; /* once at least */
     uint8_t reset_cause;
