@@ -65,7 +65,10 @@ async def examine(
             await client.subscribe(f"{ROOT}/{venue}/+/response/{PROBE}", qos=1)
             heard.answers = {table: asyncio.Event() for table in tables}
             for table in tables:
-                found += await _rights(client, protocol, Topics(venue, table), heard, daemon)
+                try:
+                    found += await _rights(client, protocol, Topics(venue, table), heard, daemon)
+                except aiomqtt.MqttError:
+                    return [*found, _hung_up(Topics(venue, table))]
             found += await _leftovers(client, broker, venue, tables, heard, daemon, remove=remove)
             return found
     except (aiomqtt.MqttError, OSError, ValueError) as error:
@@ -135,7 +138,7 @@ async def _rights(
             fail(
                 "rights", table, "rights_missing",
                 f"messages under {', '.join(f'{topics.base}/{part}/' for part in lost)} do not come back",
-                f"give this user 'topic readwrite {ROOT}/{topics.venue}/#' in the broker's access list",
+                f"give this user {_grant(topics)}",
             )
         ]  # fmt: skip
     found = [ok("rights", table, f"publishes and hears all of {topics.base}/")]
@@ -153,6 +156,17 @@ async def _rights(
                 )
             )  # fmt: skip
     return found
+
+
+def _hung_up(topics: Topics) -> Finding:
+    return fail(
+        "rights", topics.table, "rights_missing", f"the broker hangs up when something is published under {topics.base}/",
+        f"give this user {_grant(topics)}",
+    )  # fmt: skip
+
+
+def _grant(topics: Topics) -> str:
+    return f"'topic readwrite {ROOT}/{topics.venue}/#' in the broker's access list"
 
 
 async def _leftovers(
