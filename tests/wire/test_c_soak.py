@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
+from firmware_protocol.deliveries import Item
 from tests.conftest import scaled
 from tests.wire.c_device import CDevice, built
 from tests.wire.channel import FAULTS
@@ -41,4 +43,26 @@ def test_mixed_traffic_through_a_bad_cable(
     assert account.messages >= MESSAGES // 3
     assert all(damage[role][fault] for role in damage for fault in FAULTS)
     assert sum(account.failures.values()) > 0, "the cable was not bad enough to show recovery"
+    assert account.echoes > 0
+
+
+class ShortUart(CDevice):
+    """A device whose UART takes a random number of octets at a time, often none."""
+
+    chance = random.Random(5)
+
+    def step(self, op: str, now: int, arguments: bytes = b"") -> list[Item]:
+        if op != "B":
+            budget = self.chance.choice((0, 0, 20, 40, 64, 130, 1000))
+            super().step("w", now, budget.to_bytes(4, "little"))
+        return super().step(op, now, arguments)
+
+
+@pytest.mark.soak
+def test_a_uart_without_room_changes_nothing_but_the_time(program: Path) -> None:
+    device = ShortUart(program)
+    soak = Soak(device, 13, rate=0.01)
+    account = soak.run(scaled(20_000, 1_200))
+    device.close()
+    soak.check()
     assert account.echoes > 0
