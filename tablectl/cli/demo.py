@@ -42,9 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speed",
         type=_speed,
-        default=1.0,
+        default=10.0,
         metavar="N|max",
-        help="times faster than people (default 1)",
+        help="times faster than people (default 10)",
     )
     parser.add_argument(
         "--seed",

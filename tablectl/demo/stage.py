@@ -28,7 +28,7 @@ VENUE: Final = "demo"
 TABLE: Final = "t1"
 LINK_S: Final = 20.0
 STUCK_S: Final = 60.0
-"""Nothing new for so long, and the demo gives up and says what it waited for; never a person's pause."""
+"""Nothing new for so long (at human speed), and the demo gives up and says what it waited for."""
 WEB_PORT: Final = 8731
 
 
@@ -202,29 +202,46 @@ tiles = "tiles.toml"
             self.simulator.operator_done()
 
     async def _watch_parts(self) -> None:
-        """The broker must live; the simulator must not fail. The daemon may be killed by a test."""
+        """Every part must live until the end."""
         assert self._table is not None
-        broker = asyncio.create_task(self.broker.program.ended())
+        programs = {
+            asyncio.create_task(program.ended()): program
+            for program in (self.broker.program, self.daemon)
+        }
         try:
-            done, _ = await asyncio.wait([broker, self._table], return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(
+                [*programs, self._table], return_when=asyncio.FIRST_COMPLETED
+            )
             if self._table in done:
-                self._table.result()
-            raise DemoError("broker_ended", f"the broker ended:\n{self.broker.program.tail()}")
+                self._raise_table_error()
+            for task, program in programs.items():
+                if task in done:
+                    raise DemoError("part_ended", f"{program.name} ended:\n{program.tail()}")
         finally:
-            await end([broker])
+            await end(programs)
+
+    def _raise_table_error(self) -> None:
+        from hardware_sim.errors import SimError
+
+        assert self._table is not None
+        error = self._table.exception()
+        if isinstance(error, SimError):
+            raise error
+        raise DemoError("table_ended", f"the simulated table ended: {error!r}")
 
     async def _watch_progress(self) -> None:
         said = -1
+        patience = STUCK_S / min(1.0, self.plan.speed or 1.0)
         while True:
             self._moved.clear()
             try:
-                async with asyncio.timeout(STUCK_S):
+                async with asyncio.timeout(patience):
                     await self._moved.wait()
             except TimeoutError:
                 if len(self.seen.events) == said:
                     raise DemoError(
                         "stuck",
-                        f"nothing has happened for {STUCK_S:.0f} s; people waited for: "
+                        f"nothing has happened for {patience:.0f} s; people waited for: "
                         f"{', '.join(self.simulator.table.people.unmet) or 'nothing named'}; "
                         f"the daemon says:\n{self.daemon.tail()}",
                     ) from None

@@ -97,6 +97,12 @@ def _parent(entry: Path) -> int | None:
     return None if fields[0] == "Z" else int(fields[1])
 
 
+def command_of(pid: int) -> str:
+    """The command line of a process."""
+    text = (Path("/proc") / str(pid) / "cmdline").read_bytes()
+    return text.replace(b"\0", b" ").decode(errors="replace")
+
+
 def alive(pids: set[int]) -> set[int]:
     """Which of these processes still live."""
     return {pid for pid in pids if _parent(Path("/proc") / str(pid)) is not None}
@@ -112,6 +118,3 @@ def interrupt(demo: subprocess.Popen[str], how: signal.Signals = signal.SIGINT) 
     demo.send_signal(how)
     out, err = demo.communicate(timeout=20)
     return Played(demo.returncode, out, err)
-
-
-__all__ = ["Played", "alive", "descendants", "interrupt", "left_behind", "play", "run", "start"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import select
 import signal
@@ -11,7 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.first_light.demos import alive, descendants, interrupt, left_behind, run, start
+from tests.conftest import need_program
+from tests.first_light.demos import (
+    alive,
+    command_of,
+    descendants,
+    interrupt,
+    left_behind,
+    run,
+    start,
+)
 
 SLOW = ("--speed", "1", "--headless")
 
@@ -65,6 +75,24 @@ def test_a_game_played_to_its_end_keeps_the_page_until_ctrl_c(tmp_path: Path) ->
         assert family
         ended = interrupt(demo)
     assert ended.code == 0
+    assert alive(family) == set()
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.parametrize("part", ["tablectl", "mosquitto"])
+def test_a_part_that_dies_ends_the_demo_with_its_name(tmp_path: Path, part: str) -> None:
+    need_program("mosquitto")
+    with start(tmp_path, *SLOW) as demo:
+        first_lines(demo, 3)
+        family = descendants(demo.pid)
+        (victim,) = (pid for pid in family if part in command_of(pid))
+        os.kill(victim, signal.SIGKILL)
+        _, err = demo.communicate(timeout=20)
+    assert demo.returncode == 1
+    assert {"tablectl": "the daemon ended", "mosquitto": "the broker (mosquitto) ended"}[
+        part
+    ] in err
+    assert "Traceback" not in err
     assert alive(family) == set()
     assert left_behind(tmp_path) == []
 
