@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from benchmarks import firmware_size
-from tests.conftest import need_program
+from tests.conftest import ROOT, need_program
 from tests.wire.c_device import SOURCES
 
 FIRMWARE = sorted([*SOURCES.glob("*.[ch]"), *SOURCES.glob("generated/*.[ch]")])
@@ -62,3 +64,22 @@ def test_nothing_calls_itself() -> None:
         return seen
 
     assert [name for name in sorted(calls) if name in reaches(name)] == []
+
+
+def test_the_firmware_of_the_documentation_compiles(tmp_path: Path) -> None:
+    compiler = need_program("arm-none-eabi-gcc", "gcc-arm-none-eabi")
+    text = (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    (tmp_path / "main.c").write_text(code, encoding="utf-8")
+    command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-mcpu=cortex-m3", "-mthumb", "-Os",
+               "-ffreestanding", f"-I{SOURCES}", "-c", str(tmp_path / "main.c"), "-o", str(tmp_path / "main.o")]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_file_of_the_documentation_is_there() -> None:
+    text = (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([\w/]+?)(?:\.c)?` \|", text, re.MULTILINE)) - {"example/"}
+    assert "tctl_link" in named
+    modules = {str(p.relative_to(SOURCES).with_suffix("")) for p in FIRMWARE if p.suffix == ".c"}
+    assert named - {"test/step"} == modules
