@@ -93,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
             speed=args.speed,
             seed=args.seed,
             wheel_broker=args.wheel_broker,
+            known_port=not args.headless,
         )
         return perform(
             Show(plan, headless=args.headless, exit_at_end=args.exit_at_end, as_json=args.json)

@@ -12,6 +12,7 @@ from tablectl.demo.process import DemoError, Program, free_port, until_port_answ
 
 PLACES = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 """Where mosquitto is when the search path of a normal user leaves it out."""
+TRIES = 3
 
 _WHEEL_BROKER = (
     "import logging, sys; logging.getLogger('rumqttd').setLevel(logging.CRITICAL); "
@@ -45,22 +46,38 @@ class DemoBroker:
     """A broker on the loopback, on a free port, for as long as the demo runs."""
 
     def __init__(self, folder: Path, *, wheel: bool = False) -> None:
-        self.port = free_port()
-        mosquitto = None if wheel else find_mosquitto()
-        self.name = "mosquitto" if mosquitto else "iotcore"
-        command = (
-            _mosquitto(mosquitto, folder, self.port) if mosquitto else _iotcore(folder, self.port)
-        )
-        self.program = Program(f"the broker ({self.name})", command, folder / "broker.log")
+        self.port = 0
+        self.name = "iotcore" if wheel or find_mosquitto() is None else "mosquitto"
+        self._folder = folder
+        self.program = self._program()
 
     async def start(self) -> None:
-        """Start it and wait until it answers."""
-        await self.program.start()
-        await until_port_answers(self.port, self.program)
+        """Start it and wait until it answers; a port that somebody else was quicker to take is left."""
+        for tries_left in reversed(range(TRIES)):
+            self.program = self._program()
+            await self.program.start()
+            try:
+                await until_port_answers(self.port, self.program)
+            except DemoError:
+                await self.program.stop()
+                if not tries_left:
+                    raise
+            else:
+                return
 
     async def stop(self) -> None:
         """End it."""
         await self.program.stop()
+
+    def _program(self) -> Program:
+        self.port = free_port()
+        mosquitto = find_mosquitto() if self.name == "mosquitto" else None
+        command = (
+            _mosquitto(mosquitto, self._folder, self.port)
+            if mosquitto
+            else _iotcore(self._folder, self.port)
+        )
+        return Program(f"the broker ({self.name})", command, self._folder / "broker.log")
 
 
 def find_mosquitto() -> str | None:

@@ -30,6 +30,8 @@ LINK_S: Final = 20.0
 STUCK_S: Final = 60.0
 """Nothing new for so long (at human speed), and the demo gives up and says what it waited for."""
 WEB_PORT: Final = 8731
+"""Where people know the daemon's pages."""
+TRIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ class Plan:
     seed: int = 0
     wheel_broker: bool = False
     """Use the broker of the wheel even where mosquitto is installed."""
-    daemon_environment: dict[str, str] | None = None
+    known_port: bool = False
+    """Serve the page on the daemon's own port, if it is free: for people, not for scripts."""
 
 
 class Stage:
@@ -56,15 +59,14 @@ class Stage:
         from hardware_sim.table import Options
 
         self.plan = plan
+        self.watcher: Watcher
+        self.operator: Operator
+        self.web_port = WEB_PORT if plan.known_port else free_port()
+        self._on_event = on_event
         self.topics = Topics(VENUE, TABLE)
         self.folder = Path(tempfile.mkdtemp(prefix="tablectl-demo-"))
         try:
             self.broker = DemoBroker(self.folder, wheel=plan.wheel_broker)
-            self.web_port = _web_port()
-            self.watcher = Watcher(
-                Broker("127.0.0.1", self.broker.port), self.topics, lasting=True, on_event=on_event
-            )
-            self.operator = Operator(plan.record, self.watcher)
             options = Options(
                 level=plan.level,
                 seed=plan.seed,
@@ -108,15 +110,21 @@ class Stage:
         try:
             self._stack.push_async_callback(self.broker.stop)
             await self.broker.start()
+            self.watcher = Watcher(
+                Broker("127.0.0.1", self.broker.port),
+                self.topics,
+                lasting=True,
+                on_event=self._on_event,
+            )
+            self.operator = Operator(self.plan.record, self.watcher)
             try:
                 await self._stack.enter_async_context(self.watcher.connected())
             except aiomqtt.MqttError as error:
                 raise DemoError("no_broker", f"the broker takes nobody: {error}") from None
             self._table = asyncio.create_task(self.simulator.run())
             self._stack.push_async_callback(end, [self._table])
-            self._write_config()
             self._stack.push_async_callback(self.daemon.stop)
-            await self.start_daemon()
+            await self._start_daemon()
         except BaseException:
             await self._stack.aclose()
             raise
@@ -125,11 +133,25 @@ class Stage:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    async def start_daemon(self, more_environment: dict[str, str] | None = None) -> None:
-        """Start (or start again) the daemon on its journal, and wait for its page."""
-        environment = {**(self.plan.daemon_environment or {}), **(more_environment or {})}
-        await self.daemon.start(environment)
-        await until_port_answers(self.web_port, self.daemon)
+    async def _start_daemon(self) -> None:
+        """Start the daemon and wait for its page; a port that is taken is left for a free one."""
+        for tries_left in reversed(range(TRIES)):
+            self._write_config()
+            await self.daemon.start()
+            try:
+                await until_port_answers(self.web_port, self.daemon)
+                # Somebody else may have answered on a port that is not ours.
+                await self.watcher.until(lambda seen: "bridge/info" in seen.retained, LINK_S)
+            except (DemoError, TimeoutError, ConnectionError):
+                ended = not self.daemon.running
+                await self.daemon.stop()
+                if not tries_left or not ended:
+                    raise DemoError(
+                        "no_start", f"the daemon does not come up:\n{self.daemon.tail()}"
+                    ) from None
+                self.web_port = free_port()
+            else:
+                return
 
     def _daemon_command(self) -> list[str]:
         return [sys.executable, "-m", "tablectl", "run", "--config", str(self.folder / "demo.toml")]
@@ -174,6 +196,10 @@ tiles = "tiles.toml"
             for task in tasks:
                 if task in done:
                     task.result()
+        except (ConnectionError, aiomqtt.MqttError) as error:
+            raise DemoError(
+                "broker_lost", f"{self.broker.program.name} ended or hung up: {error}"
+            ) from None
         finally:
             await end(tasks)
 
@@ -271,16 +297,3 @@ def _ready(seen: Seen, level: str) -> bool:
 def _over(seen: Seen, hands: int) -> bool:
     kinds = [event.type for event in seen.events]
     return "game_ended" in kinds or kinds.count("hand_ended") >= hands
-
-
-def _web_port() -> int:
-    """The port people know from the daemon, or a free one when it is taken."""
-    import socket
-
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", WEB_PORT))
-        except OSError:
-            return free_port()
-    return WEB_PORT

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,9 +61,10 @@ def run(*arguments: str) -> Played:
     return Played(done.returncode, done.stdout, done.stderr)
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+@contextlib.contextmanager
+def start(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A demo that goes on until it is told to stop; its temporary folders are made in `folder`."""
-    return subprocess.Popen(
+    demo = subprocess.Popen(
         [*COMMAND, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -69,6 +72,15 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         env={**os.environ, "TMPDIR": str(folder)},
         start_new_session=True,
     )
+    try:
+        with demo:
+            try:
+                yield demo
+            except BaseException:
+                demo.terminate()  # a failed test must not wait for a demo that plays on
+                raise
+    finally:
+        demo.kill()
 
 
 def descendants(pid: int) -> set[int]:
