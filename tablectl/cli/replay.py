@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tablectl.engine.rules import RuleError
+    from tablectl.records.reader import RecordError
     from tablectl.records.replay import Report
 
 SHOWN = 20
@@ -22,8 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "FILE is a file of game records, one JSON game a line, plain or compressed (.xz, .gz), or a\n"
         "journal of tablectl; FILE#ID picks one game of it. Every act must be legal, every win's yaku,\n"
         "han, fu, points and payments, every next dealer, honba and deposits, the final scores and\n"
-        "points must be those the engine finds. A field that is null in the record is counted, not\n"
-        "compared; games played with chips or other extras are left out and counted.\n\n"
+        "points must be those the engine finds, and every tile where the record's wall has it. A field\n"
+        "that is null in the record is counted, not compared. Three-player games and those with chips or\n"
+        "other extras are left out and named; one that cannot be read is an error, the others still play.\n\n"
         "examples:\n"
         "  tablectl replay games.jsonl.xz --check\n"
         "  tablectl replay games.jsonl.xz#g0002 --check --json\n"
@@ -50,53 +53,57 @@ def run(args: argparse.Namespace) -> int:
 
     report = Report()
     progress = _Progress(report, quiet=args.quiet or not sys.stderr.isatty())
+    skipped: list[str] = []
+    errors: list[RecordError | RuleError] = []
     started = time.perf_counter()
-    try:
-        skipped = [line for name in args.files for line in _play(name, report, progress)]
-    except (RecordError, RuleError) as error:
-        progress.clear()
-        if args.json:
-            print(
-                json.dumps(
-                    {"error": {"code": error.code, "message": str(error)}}, ensure_ascii=False
-                )
-            )
-        else:
-            print(f"tablectl replay: {error}", file=sys.stderr)
-        return 2
+    for name in args.files:
+        try:
+            _play(name, report, progress, skipped, errors)
+        except (RecordError, RuleError) as error:
+            errors.append(error)
     progress.clear()
     seconds = time.perf_counter() - started
     if not args.check:
-        report.mismatches = [one for one in report.mismatches if one.what == "refused"]
+        report.mismatches = [one for one in report.mismatches if one.field == "refused"]
     if args.json:
-        print(json.dumps(_summary(report, skipped, seconds), ensure_ascii=False))
+        print(json.dumps(_summary(report, skipped, errors, seconds), ensure_ascii=False))
     else:
-        _print(report, skipped, seconds, checked=args.check)
+        _print(report, skipped, errors, seconds, checked=args.check)
+    if errors:
+        return 2
     return 1 if report.mismatches else 0
 
 
-def _play(name: str, report: Report, progress: _Progress) -> list[str]:
-    """Plays one file into the report; the games left out, each with its reason."""
+def _play(
+    name: str,
+    report: Report,
+    progress: _Progress,
+    skipped: list[str],
+    errors: list[RecordError | RuleError],
+) -> None:
+    """Plays one file into the report; games left out and games that cannot be read do not end it."""
+    from tablectl.engine.rules import RuleError
     from tablectl.records.reader import RecordError, read_records, split_name
     from tablectl.records.replay import GameReplay
 
     path, wanted = split_name(name)
     if _is_journal(path):
-        return _play_journal(path, wanted, report, progress)
-
-    skipped = []
-    for record in read_records(name):
+        _play_journal(path, wanted, report, progress)
+        return
+    for record in read_records(name, errors.append):
         try:
             GameReplay(record, report).run()
-        except RecordError as error:
-            if error.code not in ("special_rules", "three_player_game"):
-                raise
-            skipped.append(f"{record.id}: {error.message}")
+        except (RecordError, RuleError) as error:
+            if error.code in ("special_rules", "three_player_game"):
+                skipped.append(f"{record.id}: {error.message}")
+            else:
+                errors.append(error)
         progress.tick()
-    return skipped
 
 
 def _is_journal(path: Path) -> bool:
+    if not path.is_file():
+        return False  # a pipe gives its first octets only once
     try:
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\0"
@@ -104,7 +111,7 @@ def _is_journal(path: Path) -> bool:
         return False
 
 
-def _play_journal(path: Path, wanted: str | None, report: Report, progress: _Progress) -> list[str]:
+def _play_journal(path: Path, wanted: str | None, report: Report, progress: _Progress) -> None:
     """Every game of a journal, decided again from its own events."""
     from itertools import groupby
 
@@ -135,7 +142,6 @@ def _play_journal(path: Path, wanted: str | None, report: Report, progress: _Pro
         raise RecordError(
             "no_such_game", "no game" if wanted is None else f"no game {wanted!r}", where=str(path)
         )
-    return []
 
 
 class _Progress:
@@ -164,7 +170,9 @@ class _Progress:
             print("\r" + " " * 60 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def _summary(report: Report, skipped: list[str], seconds: float) -> dict[str, Any]:
+def _summary(
+    report: Report, skipped: list[str], errors: list[RecordError | RuleError], seconds: float
+) -> dict[str, Any]:
     return {
         "games": report.games,
         "hands": report.hands,
@@ -173,11 +181,25 @@ def _summary(report: Report, skipped: list[str], seconds: float) -> dict[str, An
         "mismatches": [one.to_json() for one in report.mismatches],
         "uncompared": report.uncompared,
         "skipped": skipped,
+        "errors": [{"code": one.code, "message": str(one)} for one in errors],
         "hands_per_s": round(report.hands / seconds, 1) if seconds else 0,
     }
 
 
-def _print(report: Report, skipped: list[str], seconds: float, *, checked: bool) -> None:
+def _print(
+    report: Report,
+    skipped: list[str],
+    errors: list[RecordError | RuleError],
+    seconds: float,
+    *,
+    checked: bool,
+) -> None:
+    for error in errors[:SHOWN]:
+        print(f"tablectl replay: {error}", file=sys.stderr)
+    if len(errors) > SHOWN:
+        print(f"… and {len(errors) - SHOWN} more that cannot be read", file=sys.stderr)
+    if not report.games and errors:
+        return
     for one in report.mismatches[:SHOWN]:
         print(one)
     if len(report.mismatches) > SHOWN:
@@ -188,5 +210,5 @@ def _print(report: Report, skipped: list[str], seconds: float, *, checked: bool)
     print(
         f"{report.games} games, {report.hands} hands, {report.wins} wins: "
         f"{len(report.mismatches)} {word}, {report.uncompared} fields null in the record "
-        f"({report.hands / seconds:.0f} hands/s)"
+        f"({report.hands / max(seconds, 1e-9):.0f} hands/s)"
     )

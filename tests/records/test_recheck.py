@@ -55,7 +55,7 @@ def test_a_changed_event_is_found() -> None:
     report = Report()
     recheck("g", groups, report)
     assert report.mismatches
-    assert "hand_ended" in report.mismatches[0].record
+    assert "hand_ended" in report.mismatches[0].expected
 
 
 def test_undone_commands_leave_no_trace() -> None:
