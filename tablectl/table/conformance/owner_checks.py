@@ -326,7 +326,14 @@ def many_events(p: Probe) -> None:
     demand(not early, "it obeyed TestEmit outside test mode")
     p.send(m.SetTestMode(1))
     p.send(m.TestEmit(40, 0))
-    numbers = [p.expect(m.TestEvent, 2.0).number for _ in range(40)]
+    seen: dict[int, int] = {}
+    while len(seen) < 40:
+        frame = p.wait(lambda f: f.message_id == m.TestEvent.SPEC.id, m.TestEvent.SPEC.name, 2.0)
+        message = p.message(frame)
+        if isinstance(message, m.TestEvent):
+            # A frame comes again when our acknowledgement was late (L-9): the same event, not another one.
+            seen.setdefault(p.event_no(frame), message.number)
+    numbers = list(seen.values())
     p.send(m.SetTestMode(0))
     p.all(0.1)
     demand(numbers == list(range(40)), f"they came as {numbers}")
