@@ -197,7 +197,8 @@ class Mirror:
             or state.phase not in ("play", "tenpai", "result")
         ):
             return []
-        return self._perceive(state, finish=True)
+        with self.view.picture.remembered(self.view.now):
+            return self._perceive(state, finish=True)
 
     def _riichi_slot(self, event: m.RiichiSlot, state: GameState) -> list[cmd.Command]:
         if not event.present:

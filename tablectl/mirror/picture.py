@@ -7,6 +7,8 @@ and a zone that stopped seeing it counts for a while longer (known fault 48).
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -76,6 +78,7 @@ class Picture:
         self.zones: dict[Spot, dict[int, Place]] = {}
         """Zone → the tags that lie there."""
         self._fading: set[int] = set()
+        self._remembers = False
 
     def observe(self, event: TileEvent, now: int) -> set[int]:
         """Take a tile event in; the tags whose place may have changed."""
@@ -120,8 +123,13 @@ class Picture:
         spots[spot] = Sighting(slot, flags, signal, self.order, now)
 
     def _vanish(self, tag: int, spot: Spot, now: int) -> None:
-        sighting = self.seen.get(tag, {}).get(spot)
-        if sighting is not None and sighting.gone is None:
+        spots = self.seen.setdefault(tag, {})
+        sighting = spots.get(spot)
+        if sighting is None:
+            # It went from where nobody told us it was: the event of its coming was lost.
+            self.order += 1
+            sighting = spots[spot] = Sighting(255, 0, 0, self.order, now)
+        if sighting.gone is None:
             self.order += 1
             sighting.gone, sighting.gone_order = now, self.order
 
@@ -129,6 +137,20 @@ class Picture:
         """Let time pass for tags that no antenna sees."""
         if self._fading:
             self._place(set(self._fading), now)
+
+    @contextlib.contextmanager
+    def remembered(self, now: int) -> Iterator[None]:
+        """While it lasts, tags that nobody sees any more lie where they were seen last.
+
+        The tiles are being swept into the machine, and what they said may not have been read yet.
+        """
+        self._remembers = True
+        self._place(set(self.seen), now)
+        try:
+            yield
+        finally:
+            self._remembers = False
+            self._place(set(self.seen), now)
 
     def _place(self, tags: set[int], now: int) -> None:
         for tag in tags:
@@ -149,7 +171,8 @@ class Picture:
     def _best(self, tag: int, now: int) -> Place | None:
         best: tuple[Spot, Sighting] | None = None
         for spot, sighting in self.seen.get(tag, {}).items():
-            if sighting.gone is not None and now - sighting.gone > self.gone_ms:
+            gone = sighting.gone
+            if gone is not None and now - gone > self.gone_ms and not self._remembers:
                 continue
             if best is None or _better(sighting, best[1]):
                 best = (spot, sighting)
