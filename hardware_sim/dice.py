@@ -31,6 +31,8 @@ class Dice:
     value: tuple[int, int] | None = None
     """What lies there now; None while rolling or on edge."""
     rolling: bool = False
+    commanded: bool = False
+    """The host asked for the roll under way."""
     rolls: int = 0
     _settling: Appointment | None = None
     _stopped: Callable[[], None] = lambda: None
@@ -43,6 +45,7 @@ class Dice:
         self.rolling = True
         self.value = None
         self.rolls += 1
+        self.commanded = cmd_id != 0
         self.emit(m.DiceRolling(cmd_id))
         self._settling = self.agenda.after(
             ROLL_TIME * self.pace, lambda: self._settle(cmd_id, done)
@@ -55,6 +58,12 @@ class Dice:
             self._settling.cancelled = True
             self.rolling = False
             self._stopped()
+
+    def forget(self) -> None:
+        """After a restart of the board nobody waits for a roll under way."""
+        if self._settling is not None:
+            self._settling.cancelled = True
+        self.rolling = False
 
     def by_hand(self, a: int, b: int) -> None:
         """People threw their own dice and told the machine."""

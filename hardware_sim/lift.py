@@ -44,6 +44,8 @@ class Lift:
     """The jam stays until somebody told to frees it; people at the table cannot."""
     jam_next: dict[str, Jam] = field(default_factory=dict)
     """`lift` or `lid` → how its next motion will jam."""
+    commanded: bool = False
+    """The host asked for the motion under way."""
     motions: int = 0
     """Motions begun since power-on."""
     _running: Appointment | None = None
@@ -183,6 +185,7 @@ class Lift:
         self, part: str, seconds: float, cmd_id: int, done: Done, arrived: Callable[[int], None]
     ) -> None:
         self.motions += 1
+        self.commanded = cmd_id != 0
         jam = self.jam_next.pop(part, None)
         share = self.rng.uniform(0.2, 0.8) if jam else 1.0
 

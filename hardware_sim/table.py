@@ -184,7 +184,7 @@ class SimTable:
     def reset_board(self, cause: int = ResetCause.WATCHDOG) -> None:
         """The board restarts; motors stop where they are and find home, displays go dark."""
         self.parts.lift.home()
-        self.parts.dice.rolling = False
+        self.parts.dice.forget()
         self.parts.displays.dark()
         self.board.reset(cause)
 
@@ -228,8 +228,10 @@ class SimTable:
         act(self.parts, message)
 
     def _host_gone(self) -> None:
-        self.parts.lift.stop()
-        self.parts.dice.stop()
+        """Nobody watches: what the host began ends; what a person began goes on."""
+        for motion in (self.parts.lift, self.parts.dice):
+            if motion.commanded:
+                motion.stop()
 
     def _pressed(self, button: int, seat: int) -> None:
         if button == Button.START:

@@ -15,6 +15,7 @@ from firmware_protocol.deliveries import LinkFailed, LinkRefused, LogBytes, Peer
 from firmware_protocol.schema import Message
 from firmware_protocol.vocabulary import (
     ActionKind,
+    Button,
     Jam,
     LogLevel,
     Motor,
@@ -598,3 +599,20 @@ def test_actions_of_the_host() -> None:
     assert refusal(lambda t: t.parts.lift.lock(True), ActionKind.LIFT) == Result.REFUSED_INTERLOCK
     assert refusal(nothing, ActionKind.TEST_COUNT, level="basic") == Result.UNSUPPORTED
     assert refusal(nothing, 99) == Result.UNSUPPORTED
+
+
+@pytest.mark.parametrize("commanded", [True, False])
+def test_without_a_host_only_its_own_motions_stop(commanded: bool) -> None:
+    table, host = SimTable(Options(speed=0.5)), Host()
+    pair = Pair(table, host)
+    assert pair.run(lambda: host.link.state is State.UP, limit=5.0)
+    if commanded:
+        host.act(ActionKind.LIFT)
+    else:
+        table.parts.press(Button.UP_DOWN)
+    assert pair.run(lambda: table.parts.lift.moving, limit=5.0)
+    table.line.to_table.dead = True
+    pair.run(lambda: False, limit=12.0)
+    assert table.parts.lift.walls_up is False
+    assert (table.parts.lift.jam == Jam.POSITION_LOST) == commanded
+    assert (table.parts.lift.lid == Phase.UP) == (not commanded)

@@ -123,6 +123,20 @@ def test_stop_stops() -> None:
     assert bench.told[-1] == m.WallEvent(255, Phase.JAMMED, Jam.POSITION_LOST, 3)
 
 
+def test_stopped_dice_show_nothing() -> None:
+    agenda, told, ended = Agenda(), list[Message](), list[Result]()
+    dice = Dice(agenda, told.append, 1.0, random.Random(4), [(2, 5)])
+    dice.roll(8, lambda result, _detail: ended.append(result))
+    agenda.run(SECOND)
+    dice.stop()
+    agenda.run(9 * SECOND)
+    assert ended == [Result.STOPPED]
+    assert dice.value is None
+    assert told == [m.DiceRolling(8)]
+    dice.stop()
+    assert ended == [Result.STOPPED], "nothing was rolling any more"
+
+
 def test_a_cycle_of_the_other_set_takes_a_minute() -> None:
     assert 60 <= BUILD_TIME <= 80
 
