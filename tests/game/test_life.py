@@ -491,6 +491,8 @@ def _late(ruleset: str) -> Table:
 
 def test_ema_hears_a_ron_until_the_next_discard() -> None:
     table = _late("ema-2016")
+    assert table.may_ron("W")
+    assert not table.may_ron("N")
     events = table.do(cmd.Win(2, 0))
     assert [event.type for event in events] == ["draw_returned", "won"]
     assert table.state.live == 69

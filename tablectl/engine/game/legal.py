@@ -13,6 +13,7 @@ from tablectl.engine.game.claims import chi_options, kan_options, pon_options
 from tablectl.engine.game.commands import Command
 from tablectl.engine.game.draws import NINE, draw_reached, may_kyuushu
 from tablectl.engine.game.hands import furiten_after, nine_kinds, tenpai, tenpai_discards
+from tablectl.engine.game.late import before_the_draw
 from tablectl.engine.game.passing import abort_due, indicator_due
 from tablectl.engine.game.play import may_riichi
 from tablectl.engine.game.state import GameState
@@ -30,7 +31,7 @@ def legal(state: GameState, number: int) -> list[Command]:
             return claims(state, number) + _draws(state, number)
         if state.step in ("rob", "rinshan"):
             return claims(state, number) + _replacement(state, number)
-        return []
+        return _late_rons(state, number)
     if state.phase == "tenpai" and state.seats[number].tenpai is None:
         return _declarations(state, number)
     if state.phase == "result" and state.outcome is not None and state.outcome.wins:
@@ -141,6 +142,15 @@ def _rons(state: GameState, number: int, source: int) -> list[Command]:
     if isinstance(can_win(state, number, source), Win):
         return [cmd.Win(number, source)]
     return []
+
+
+def _late_rons(state: GameState, number: int) -> list[Command]:
+    """A ron that is still heard after the next player has drawn (row 38)."""
+    source = (state.turn - 1) % 4
+    if number == source:
+        return []
+    late = before_the_draw(state, source, ron=True)
+    return [] if late is None else _rons(late[0], number, source)
 
 
 def _source(state: GameState) -> int | None:
