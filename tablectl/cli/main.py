@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
+import os
 import sys
+from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
 from tablectl import __version__
@@ -73,15 +76,31 @@ def main(argv: list[str] | None = None) -> int:
             module = importlib.import_module(command.module)
             module.configure(sub)
             sub.set_defaults(run=module.run)
-    args = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            # A terminal that lacks Japanese, or a file name that is no text, is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return int(args.run(args))
+        args = parser.parse_args(arguments)
+        code = int(args.run(args))
+        sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        _forget_stdout()
         return EXIT_OK
+    except OSError as error:
+        sys.stderr.write(f"tablectl {name}: {error}\n")
+        _forget_stdout()
+        return EXIT_USAGE
+    return code
+
+
+def _forget_stdout() -> None:
+    """What is still buffered goes nowhere: its reader has left, or its disk is full."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":
