@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+from tablectl.cli.main import main
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
+from tablectl.engine.game.codec import canonical
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.events import Event
 from tablectl.engine.game.timeline import Timeline
 from tablectl.engine.rules import ids, load
+from tablectl.journal import EventEntry, Journal, Transaction
 from tablectl.records.recheck import Group, recheck
 from tablectl.records.replay import Report
 from tests.game.table import RandomGame, at_basic_level
@@ -77,3 +84,37 @@ def test_undone_commands_leave_no_trace() -> None:
     state = recheck("g", groups, report)
     assert not report.mismatches
     assert state.canonical() == line.state.canonical()
+
+
+def test_the_command_line_reads_a_journal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game = RandomGame(load("saikouisen"), 9)
+    game.play()
+    file = tmp_path / "journal.db"
+    asyncio.run(_journal(file, groups_of(game.log)))
+    assert main(["replay", str(file), "--check", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    ended = sum(isinstance(event, ev.HandEnded) for event in game.events())
+    assert (summary["games"], summary["hands"], summary["mismatches"]) == (1, ended, [])
+    assert main(["replay", f"{file}#nobody", "--check"]) == 2
+    assert "nobody" in capsys.readouterr().err
+
+
+async def _journal(file: Path, groups: list[Group]) -> None:
+    journal = Journal.open(file, threaded=False, fsync=False)
+    try:
+        for command_id, events in groups:
+            entries = tuple(
+                EventEntry(
+                    str(uuid4()),
+                    event.type,
+                    canonical(event.to_json()).decode(),
+                    ("referee",),
+                    command_id,
+                )
+                for event in events
+            )
+            await journal.append(Transaction("t1", 0, 0, game_id="g", entries=entries))
+    finally:
+        await journal.close()
