@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(path: Path, *, as_json: bool) -> int:
     from tablectl.config import ConfigError, load
     from tablectl.config.check import beyond_syntax
+    from tablectl.engine import rules
 
     settings: Settings | None = None
     problems: list[Problem] = []
@@ -56,7 +57,7 @@ def _check(path: Path, *, as_json: bool) -> int:
     except ConfigError as error:
         problems = error.problems
     else:
-        problems = beyond_syntax(settings, path)
+        problems = beyond_syntax(settings, path, rules.ids())
     if as_json:
         report = {"ok": not problems, "problems": [asdict(problem) for problem in problems]}
         print(json.dumps(report, ensure_ascii=False))

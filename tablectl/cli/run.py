@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tablectl.config import Settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  tablectl config init && tablectl run         the tables found here, tablectl.toml\n"
         "  tablectl run --config /etc/tablectl/hall.toml\n\n"
         "SIGTERM and Ctrl-C end it within two seconds; every accepted event is in the journal.\n"
+        "SIGHUP reads the file again and takes over what can change while it runs.\n"
         "Under systemd: Type=notify (docs/daemon.md has the unit).\n\n"
         "exit codes: 0 stopped on request, 2 configuration, lock or address"
     )
@@ -29,13 +34,14 @@ def run(args: argparse.Namespace) -> int:
     """0 stopped on request, 2 it could not start."""
     from tablectl.config import ConfigError, load
     from tablectl.config.check import beyond_syntax
+    from tablectl.engine import rules
 
     try:
         settings = load(args.config)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
-    problems = beyond_syntax(settings, args.config)
+    problems = beyond_syntax(settings, args.config, rules.ids())
     if problems:
         for problem in problems:
             print(problem, file=sys.stderr)
@@ -56,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
     async def live() -> None:
         daemon = Daemon(settings)
-        daemon.stop_on_signals()
+        daemon.obey_signals(lambda: _read_again(args.config))
         daemon.on_ready = _tell
         await daemon.run()
 
@@ -69,6 +75,26 @@ def run(args: argparse.Namespace) -> int:
         logging.getLogger("tablectl").error("%s (%s)", error, error.hint)
         return 2
     return 0
+
+
+def _read_again(path: Path) -> Settings | None:
+    """The file as it is now; None, and the faults in the log, when it cannot be used."""
+    import logging
+
+    from tablectl.config import ConfigError, load
+    from tablectl.config.check import beyond_syntax
+    from tablectl.engine import rules
+
+    log = logging.getLogger("tablectl")
+    try:
+        settings = load(path)
+    except ConfigError as error:
+        log.error("not reloaded, everything stays as it was:\n%s", error)
+        return None
+    problems = beyond_syntax(settings, path, rules.ids())
+    for problem in problems:
+        log.error("not reloaded, everything stays as it was: %s", problem)
+    return None if problems else settings
 
 
 def _tell(daemon: object) -> None:

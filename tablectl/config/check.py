@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tablectl.config.load import Problem
@@ -12,24 +13,33 @@ from tablectl.config.positions import Position, positions
 from tablectl.config.secret import SecretError
 
 
-def beyond_syntax(settings: Settings, path: Path) -> list[Problem]:
-    """Faults of a well-formed file: secrets, certificates and tile files that are not there."""
+def beyond_syntax(settings: Settings, path: Path, rulesets: Sequence[str] = ()) -> list[Problem]:
+    """Faults of a well-formed file: secrets, certificates and tile files that are not there, and a
+    ruleset that is none of `rulesets` (where these are given)."""
     where = positions(path.read_text(encoding="utf-8-sig"))
     return [
         _at(key, where, path, code, message, hint)
-        for key, code, message, hint in _findings(settings)
+        for key, code, message, hint in _findings(settings, rulesets)
     ]
 
 
 _Finding = tuple[KeyPath, str, str, str]
 
 
-def _findings(settings: Settings) -> Iterator[_Finding]:
+def _findings(settings: Settings, rulesets: Sequence[str]) -> Iterator[_Finding]:
     if not settings.tables:
         yield (), "no_tables", "no table is configured", "add a [[tables]] block with id and port"
     if settings.mqtt is not None:
         yield from _broker(settings.mqtt)
     for index, table in enumerate(settings.tables):
+        if rulesets and table.ruleset not in rulesets:
+            near = difflib.get_close_matches(table.ruleset, rulesets, n=1)
+            yield (
+                ("tables", index, "ruleset"),
+                "unknown_ruleset",
+                f"there is no ruleset {table.ruleset!r}",
+                f"did you mean '{near[0]}'?" if near else f"known: {', '.join(rulesets)}",
+            )
         if table.tiles is not None and not table.tiles.is_file():
             yield (
                 ("tables", index, "tiles"),

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from tablectl.config.model import Settings
+from tablectl.config.model import Settings, TableSettings
 
-_LIVE = ("log", "broadcast", "venue.name", "mqtt.username", "mqtt.password")
-_LIVE_PER_TABLE = ("name", "ruleset", "flash_hint", "sensors", "operator_results")
+_LIVE = ("log.level", "log.format", "venue.name", "journal.keep_days")
+_LIVE_PER_TABLE = ("name", "ruleset", "sensors", "operator_results")
 
 
 class Change(NamedTuple):
@@ -50,3 +50,20 @@ def _compare(path: str, old: Any, new: Any) -> list[Change]:
         ]
     live = any(path == key or path.startswith(f"{key}.") for key in _LIVE)
     return [Change(path, live=live)]
+
+
+def merged(old: TableSettings, new: TableSettings) -> TableSettings:
+    """The table as it runs on: live keys from the new file, the others as they were."""
+    return old.model_copy(update={name: getattr(new, name) for name in _LIVE_PER_TABLE})
+
+
+def merged_settings(old: Settings, new: Settings) -> Settings:
+    """The whole as it runs on."""
+    fresh = {table.id: table for table in new.tables}
+    tables = tuple(merged(t, fresh[t.id]) if t.id in fresh else t for t in old.tables)
+    update: dict[str, Any] = {"tables": tables}
+    for key in _LIVE:
+        section, _, name = key.partition(".")
+        part = update.get(section, getattr(old, section))
+        update[section] = part.model_copy(update={name: getattr(getattr(new, section), name)})
+    return old.model_copy(update=update)

@@ -16,13 +16,15 @@ from typing import Any
 from tablectl import __version__
 from tablectl.bus.broker import Broker
 from tablectl.config import Settings
+from tablectl.config.reload import Change, changes, merged, merged_settings
+from tablectl.daemon import logs
 from tablectl.daemon.clock import Clock, SystemClock
 from tablectl.daemon.ids import Ids, random_ids
 from tablectl.daemon.lag import LoopLag
 from tablectl.daemon.notify import Notifier, Watchdog
 from tablectl.daemon.progress import Progress
 from tablectl.daemon.unit import TableUnit
-from tablectl.journal import Health, Journal
+from tablectl.journal import Health, Journal, JournalError
 from tablectl.web.server import WebServer
 
 _LOG = logging.getLogger("tablectl.daemon")
@@ -30,6 +32,7 @@ PORT_CLOSE_S = 0.8
 FAREWELL_S = 0.7
 """Both together leave the journal half a second of the two that a stop may take."""
 STATUS_EVERY_S = 10.0
+DAY_MS = 24 * 3_600_000
 
 
 class Daemon:
@@ -54,6 +57,7 @@ class Daemon:
         self.ready = asyncio.Event()
         """Set once everything is started: tables read back, pages served, ports being opened."""
         self.on_ready: Callable[[Daemon], None] = lambda _daemon: None
+        self.keep_days = settings.journal.keep_days
         self._ids = ids
         self._stopping = asyncio.Event()
         keepalive_s = settings.mqtt.keepalive if settings.mqtt else 0
@@ -65,11 +69,37 @@ class Daemon:
         """Ask for a graceful stop; a second call changes nothing."""
         self._stopping.set()
 
-    def stop_on_signals(self) -> None:
-        """SIGTERM and SIGINT stop gracefully."""
+    def obey_signals(self, read_again: Callable[[], Settings | None]) -> None:
+        """SIGTERM and SIGINT stop gracefully; SIGHUP takes over what `read_again` gives."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
+        loop.add_signal_handler(signal.SIGHUP, lambda: self._read_again(read_again))
+
+    def _read_again(self, read_again: Callable[[], Settings | None]) -> None:
+        settings = read_again()
+        if settings is not None:
+            self.reload(settings)
+
+    def reload(self, settings: Settings) -> list[Change]:
+        """Take over the changes that a running daemon can; the others are named and left alone."""
+        found = changes(self.settings, settings)
+        for change in found:
+            if change.live:
+                _LOG.info("configuration: %s taken over", change.key)
+            else:
+                _LOG.warning("configuration: %s needs a restart and is not used yet", change.key)
+        if not found:
+            _LOG.info("configuration: nothing has changed")
+        logs.configure(settings.log.level, settings.log.format)
+        self.keep_days = settings.journal.keep_days
+        for table in settings.tables:
+            unit = self.units.get(table.id)
+            if unit is not None:
+                unit.retune(settings, merged(unit.settings, table))
+        self.settings = merged_settings(self.settings, settings)
+        self.notifier.status(self.status_line())
+        return found
 
     async def run(self) -> None:
         """Live until `stop`. Raises JournalError, TileFileError, WebAddressError before anything runs."""
@@ -83,6 +113,7 @@ class Daemon:
             await self._prepare(self.journal)
             tasks.append(asyncio.create_task(self.lag.run(), name="loop lag"))
             tasks.append(asyncio.create_task(self._tell_systemd(), name="systemd"))
+            tasks.append(asyncio.create_task(self._prune(self.journal), name="prune"))
             for unit in self.units.values():
                 tasks.append(asyncio.create_task(unit.run_bus(), name=f"bus {unit.table_id}"))
                 tasks.append(asyncio.create_task(unit.run_session(), name=f"port {unit.table_id}"))
@@ -204,6 +235,22 @@ class Daemon:
         level = logging.INFO if health.state == "ok" else logging.ERROR
         _LOG.log(level, "journal: %s %s", health.state, health.reason)
         self.notifier.status(self.status_line())
+
+    async def _prune(self, journal: Journal) -> None:
+        """Once a day, drop finished games older than the configuration keeps; one table at a time."""
+        while True:
+            for table_id in self.units:
+                if not self.keep_days or not self.clock.synced():
+                    continue  # with a wrong clock everything may look old
+                before = self.clock.wall_ms() - self.keep_days * DAY_MS
+                try:
+                    dropped = await journal.prune(table_id, before)
+                except JournalError as error:
+                    _LOG.warning("%s: pruning failed: %s", table_id, error)
+                    continue
+                if dropped:
+                    _LOG.info("%s: %d old rows pruned", table_id, dropped)
+            await asyncio.sleep(DAY_MS / 1000)
 
     async def _tell_systemd(self) -> None:
         """Status text, and the watchdog, fed only by real progress of serial, engine and bus."""

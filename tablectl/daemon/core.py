@@ -26,7 +26,7 @@ from tablectl.engine.game.events import Event, Knowledge
 from tablectl.engine.game.state import GameState
 from tablectl.engine.game.timeline import Timeline
 from tablectl.journal import EventEntry, FactEntry, NewAction, RequestEntry, Transaction, canonical
-from tablectl.mirror.mirror import Mirror
+from tablectl.mirror.mirror import Mirror, MirrorOptions
 from tablectl.mirror.submit import Accepted, Fact, Refused, Request
 
 _LOG = logging.getLogger("tablectl.table")
@@ -89,6 +89,11 @@ class TableCore:
         self._most: Knowledge = most
         self._lift_open = False
         """A lift was asked for and its fate is not known yet."""
+
+    def retune(self, options: MirrorOptions, default_ruleset: str) -> None:
+        """Other sensor times, another ruleset for games that name none."""
+        self.mirror.retune(options)
+        self._default_ruleset = default_ruleset
 
     # ------------------------------------------------------------------ what is so now
 

@@ -52,6 +52,11 @@ class PublicSource:
         self._started_ms = clock.mono_ms()
         self._since: tuple[str, int] = ("", clock.wall_ms())
 
+    def rename(self, table_name: str, venue_name: str) -> None:
+        """Other names from now on."""
+        self._table_name = table_name
+        self._venue_name = venue_name
+
     @property
     def table_id(self) -> str:
         """Id of the table."""

@@ -84,22 +84,22 @@ class TableUnit:
         self.writer.on_motion = self._command
 
     def _make_core(self) -> TableCore:
-        table, sensors = self.settings, self.settings.sensors
-        options = MirrorOptions(
-            settle_ms=sensors.settle_ms,
-            missed_reads=sensors.missed_reads,
-            read_period_ms=sensors.read_period_ms,
-            same_tag_ms=sensors.same_tag_ms,
-            results=not table.operator_results,
-        )
+        table = self.settings
         return TableCore(
             table.id,
-            mirror=Mirror(self._tags, options),
+            mirror=Mirror(self._tags, mirror_options(table)),
             clock=self._clock,
             ids=self._ids,
             default_ruleset=table.ruleset,
             most=table.level or "tiles",
         )
+
+    def retune(self, settings: Settings, table: TableSettings) -> None:
+        """Take over what may change while it runs: names, ruleset of the next game, sensor times."""
+        self.settings = table
+        self.writer.core.retune(mirror_options(table), table.ruleset)
+        self.source.rename(table.name or table.id, settings.venue.name or settings.venue.id)
+        self._wake()
 
     # ------------------------------------------------------------------ life
 
@@ -199,6 +199,18 @@ class TableUnit:
     def waiting(self) -> int:
         """Public events the broker has not acknowledged yet."""
         return max(0, self._journal.last_seq(self.table_id, "public") - self.source.published())
+
+
+def mirror_options(table: TableSettings) -> MirrorOptions:
+    """The mirror's times as the file has them."""
+    sensors = table.sensors
+    return MirrorOptions(
+        settle_ms=sensors.settle_ms,
+        missed_reads=sensors.missed_reads,
+        read_period_ms=sensors.read_period_ms,
+        same_tag_ms=sensors.same_tag_ms,
+        results=not table.operator_results,
+    )
 
 
 def _client_id(settings: Settings, table_id: str, stream: str) -> str:

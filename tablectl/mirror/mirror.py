@@ -73,6 +73,13 @@ class Mirror:
         self._pages_due = 0
         self._waits_for_fading = False
 
+    def retune(self, options: MirrorOptions) -> None:
+        """Other times from now on; what is pending is judged by them."""
+        self.options = options
+        self.view.picture.gone_ms = options.gone_ms
+        self.view.picture.same_tag_ms = options.same_tag_ms
+        self.view.result = options.results
+
     # ------------------------------------------------------------------ input
 
     def observe(self, message: Message, now_ms: int, state: GameState) -> list[cmd.Command]:
