@@ -10,6 +10,7 @@ from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.decide import decide
+from tablectl.engine.game.draws import nagashi_seats
 from tablectl.engine.game.ending import next_hand, standing
 from tablectl.engine.game.hands import furiten
 from tablectl.engine.game.legal import legal
@@ -18,6 +19,7 @@ from tablectl.engine.tiles import KIND, NAMES, parse, parse_one
 from tests.game.rule_values import four_kans, four_winds
 from tests.game.scripted import SEATS, WIND, Table, rules_named
 from tests.game.table import all_declare
+from tests.game.test_examples_results import nagashi_table
 
 TENPAI = "234m567p22z67s345s"
 WITH_PENALTIES = [name for name in ids() if name != "tenhou"]
@@ -476,20 +478,9 @@ def test_row_55_nagashi_replaces_the_noten_payment(dealer_tenpai: bool) -> None:
 
 
 def test_row_56_no_nagashi_with_a_dead_hand_or_a_called_discard() -> None:
-    table = Table("tenhou")
-    simples = "".join(f"{n}{s}" for s in "mps" for n in (3, 4, 5, 6))
-    table.deal(
-        dora="2s",
-        W="19m19p19s1234567z",
-        E=simples + "7m",
-        S="2m2m2m7m7m7m8m8m8m2p2p2p7p"[:26],
-        N="7p7p7p8p8p8p2s2s7s7s7s8s8s",
-    )
-    table.do(cmd.Sanction(2, "stop_win"))
-    from tablectl.engine.game.draws import nagashi_seats
-
-    table.run_out()
-    assert 2 not in nagashi_seats(table.state)
+    for more, wanted in (({}, (2,)), ({"stopped": True}, ()), ({"called": True}, ())):
+        table = nagashi_table("tenhou", ["W"], tenpai=[], **more)
+        assert nagashi_seats(table.state) == wanted, more
 
 
 def test_row_57_points_are_the_total_without_honba() -> None:
@@ -497,8 +488,7 @@ def test_row_57_points_are_the_total_without_honba() -> None:
     (won,) = table.do(cmd.Win(1, 1, han=3, fu=40))
     assert isinstance(won, ev.Won)
     assert won.points == 5200
-    assert won.deltas == (-2800, 6800, -1500, -1500)[:1] + won.deltas[1:]
-    assert won.deltas[1] == 5200 + 600 + 1000
+    assert won.deltas == (-2800, 5200 + 600 + 1000, -1500, -1500)
 
 
 def test_row_58_the_dealer_gets_a_hundred_a_honba_from_each() -> None:
