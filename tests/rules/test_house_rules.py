@@ -31,6 +31,12 @@ def write(folder: Path, text: str, name: str = "hall.toml") -> Path:
     return path
 
 
+def test_a_file_as_windows_editors_write_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "windows.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + HALL.replace("\n", "\r\n").encode())
+    assert load_file(path).to_dict() == load_file(write(tmp_path, HALL)).to_dict()
+
+
 def test_a_house_file_changes_what_it_names_and_keeps_the_rest(tmp_path: Path) -> None:
     hall, tenhou = load_file(write(tmp_path, HALL)), load("tenhou")
     changed = {

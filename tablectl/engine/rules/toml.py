@@ -51,7 +51,7 @@ class RuleFile:
     def line(self, *keys: str) -> int:
         """Line of the first of the keys in the file (0 when the file cannot be read again)."""
         try:
-            return find_line(Path(self.path).read_text(encoding="utf-8"), *keys)
+            return find_line(Path(self.path).read_text(encoding="utf-8-sig"), *keys)
         except OSError:
             return 0
 
@@ -82,7 +82,7 @@ def _inline(line: str, key: str) -> bool:
 def read(path: Path, *, shipped: bool) -> RuleFile:
     """Parse and check one file; raises `RuleError` with file, line and the nearest name."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise RuleError(
