@@ -300,7 +300,7 @@ def _profile(cases: list[Case], rules: Ruleset) -> None:
     for situation in situations:
         score(situation)
     profile.disable()
-    stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    stats = pstats.Stats(profile).stats  # type: ignore[attr-defined] # typeshed lacks it
     total = sum(row[2] for row in stats.values())
     print("\nwhere the time of scoring goes (cProfile, own time)")
     for (file, _, name), row in sorted(stats.items(), key=lambda item: -item[1][2])[:8]:

@@ -30,35 +30,35 @@ class ValueOutOfRange(WireError):  # noqa: N818 - named after what it tells, lik
     hint = "the allowed range is in the message tables of SPEC.md"
 
 
-class MalformedMessage(WireError):  # noqa: N818
+class MalformedMessage(WireError):  # noqa: N818 - named after what it tells
     """A payload does not fit the declaration of its message (receiver's side)."""
 
     code = "wire.malformed"
     hint = "compare the sender's firmware with the message tables of SPEC.md"
 
 
-class FrameTooLong(WireError):  # noqa: N818
+class FrameTooLong(WireError):  # noqa: N818 - named after what it tells
     """A message does not fit into one frame of the peer."""
 
     code = "wire.too_long"
     hint = "split it: texts and lists are paged"
 
 
-class LinkDown(WireError):  # noqa: N818
+class LinkDown(WireError):  # noqa: N818 - named after what it tells
     """A send was asked while the link is not up: refused, nothing was written."""
 
     code = "wire.link_down"
     hint = "wait for LinkUp, or call connect() after LinkFailed"
 
 
-class QueueFull(WireError):  # noqa: N818
+class QueueFull(WireError):  # noqa: N818 - named after what it tells
     """More was asked to be sent than the link keeps."""
 
     code = "wire.queue_full"
     hint = "wait until `send_space` is above zero"
 
 
-class NotSpoken(WireError):  # noqa: N818
+class NotSpoken(WireError):  # noqa: N818 - named after what it tells
     """The peer's protocol minor does not have this message, or the direction is wrong."""
 
     code = "wire.not_spoken"
