@@ -238,7 +238,19 @@ class Connection(aiomqtt.Client):
             self._connected.set_exception(MqttCodeError(reason_code, "closed before CONNACK"))
             self._connected.exception()  # told here, even if nobody waits any more
             return
-        super()._on_disconnect(client, userdata, flags, reason_code, properties)
+        super()._on_disconnect(client, userdata, flags, self._last_words or reason_code, properties)
+
+    _last_words: ReasonCode | None = None
+
+    def _on_socket_close(self, client: paho.Client, userdata: Any, sock: Any) -> None:
+        # A broker that gives our name to another says so and hangs up. What we write meanwhile fails,
+        # and paho closes without having read why: we would come back and fight for the name.
+        with contextlib.suppress(OSError, ValueError):
+            sock.setblocking(False)
+            said = sock.recv(4096)
+            if said.endswith((b"\xe0\x01\x8e", b"\xe0\x02\x8e\x00")):
+                self._last_words = ReasonCode(PacketTypes.DISCONNECT, identifier=TAKEN_OVER)
+        super()._on_socket_close(client, userdata, sock)
 
     def _on_socket_register_write(self, client: paho.Client, userdata: Any, sock: Any) -> None:
         # The descriptor is looked up when the callback runs: by then it may be closed, or another's.

@@ -37,6 +37,8 @@ HEALTH_EVERY_S: Final = 30.0
 HEALTH_EXPIRY_S: Final = 90
 STABLE_S: Final = 5.0
 """A connection that lived so long was a good one: the back-off starts anew after it."""
+HUNG_UP_OFTEN: Final = 4
+"""Good connections in a row that lasted less: mosquitto 2.0.11 gives a name away without a word."""
 FAREWELL_S: Final = 1.0
 REPEAT_LOG_S: Final = 300.0
 
@@ -144,6 +146,8 @@ class TableBus:
                     waits, attempts = brokers.backoff(self._rng), 0
                 attempts += 1
                 text = self._explain(error)
+                if was_online and attempts >= HUNG_UP_OFTEN:
+                    text += f"; does another client call itself {self._client_id!r}?"
                 self._log_loss(text, attempts)
                 self._set(BusStatus("offline", text, None, attempts))
                 if not was_online:
