@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tablectl.demo.ending import summary
-from tablectl.demo.operator import DUTIES
-from tablectl.demo.stage import Plan, Stage
+from tablectl.cli.demo.ending import summary
+from tablectl.cli.demo.operator import DUTIES
+from tablectl.cli.demo.stage import Plan, Stage
 from tablectl.records.bundled import resolve
 from tablectl.records.reader import read_records
 from tests.conftest import need_program
@@ -58,7 +58,7 @@ async def _play(
     stage = Stage(plan)
     stage.simulator.close()
     people = PanelPeople(firmware, plan.record_name, duties=DUTIES["basic"], restart_after=restart_after)  # fmt: skip
-    people.on_event = stage._heard
+    people.on_event = stage.heard
     stage.simulator = people  # type: ignore[assignment]  # as much of a table as a stage needs
     async with stage:
         await stage.play()

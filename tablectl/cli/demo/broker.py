@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from tablectl.demo.process import DemoError, Program, free_port, until_port_answers
+from tablectl.cli.demo.process import DemoError, Program, free_port, until_port_answers
 
 PLACES = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 """Where mosquitto is when the search path of a normal user leaves it out."""

@@ -19,9 +19,9 @@ from tablectl.bus.payloads import SeenEvent
 from tablectl.bus.tasks import end
 from tablectl.bus.topics import Topics
 from tablectl.bus.watcher import Seen, Watcher
-from tablectl.demo.broker import DemoBroker
-from tablectl.demo.operator import DUTIES, Operator
-from tablectl.demo.process import DemoError, Program, free_port, until_port_answers
+from tablectl.cli.demo.broker import DemoBroker
+from tablectl.cli.demo.operator import DUTIES, Operator
+from tablectl.cli.demo.process import DemoError, Program, free_port, until_port_answers
 from tablectl.records.reader import Record
 
 VENUE: Final = "demo"
@@ -81,7 +81,7 @@ class Stage:
                     record=plan.record_name,
                     link=self.folder / "table",
                     tiles_toml=self.folder / "tiles.toml",
-                    on_event=self._heard,
+                    on_event=self.heard,
                     exit_at_end=False,
                 )
             )
@@ -273,7 +273,8 @@ tiles = "tiles.toml"
                     ) from None
             said = len(self.seen.events)
 
-    def _heard(self, progress: Any) -> None:
+    def heard(self, progress: Any) -> None:
+        """Something the people at the table did; what waits is handed to the operator."""
         self._moved.set()
         if progress.waits:
             self._asked.put_nowait(progress)

@@ -12,10 +12,10 @@ import webbrowser
 from dataclasses import dataclass
 from typing import TextIO
 
-from tablectl.demo.ending import summary
-from tablectl.demo.process import DemoError
-from tablectl.demo.stage import Plan, Stage
-from tablectl.demo.teller import Teller, final_lines, is_terminal
+from tablectl.cli.demo.ending import summary
+from tablectl.cli.demo.process import DemoError
+from tablectl.cli.demo.stage import Plan, Stage
+from tablectl.cli.demo.teller import Teller, final_lines, is_terminal
 
 EXIT_OK, EXIT_FINDINGS, EXIT_INTERRUPTED = 0, 1, 130
 

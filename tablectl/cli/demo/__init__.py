@@ -76,15 +76,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 played, 1 findings, 2 usage, 130 interrupted."""
     from hardware_sim.errors import SimError
-    from tablectl.demo.process import DemoError
-    from tablectl.demo.show import Show, perform
-    from tablectl.demo.stage import Plan
+    from tablectl.cli.demo.process import DemoError
+    from tablectl.cli.demo.show import Show, perform
+    from tablectl.cli.demo.stage import Plan
     from tablectl.records.bundled import resolve
-    from tablectl.records.reader import RecordError, read_records
+    from tablectl.records.reader import RecordError, read_records, ruleset_of
 
     name = resolve(args.record)
     try:
         record = next(iter(read_records(name)))
+        ruleset_of(record)  # rules nobody can play by are told before anything is put up
         exact = name if "#" in name and not Path(name).exists() else f"{name}#{record.id}"
         plan = Plan(
             record,

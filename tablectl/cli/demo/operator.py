@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tablectl.bus.payloads import Response
 from tablectl.bus.watcher import Watcher
-from tablectl.demo.process import DemoError
+from tablectl.cli.demo.process import DemoError
 from tablectl.records.reader import Record, ruleset_of
 
 DUTIES: Final[dict[str, frozenset[str]]] = {

@@ -1,1 +1,0 @@
-"""One game through the whole bridge in one command: simulator, daemon, broker, subscriber and page."""
