@@ -6,6 +6,7 @@ import dataclasses
 
 from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, LinkUp, Peer, State
+from firmware_protocol.errors import FrameTooLong
 from firmware_protocol.memory import ActionMemory, DisplayMemory, EventBuffer
 from firmware_protocol.outgoing import Key, display_key
 from firmware_protocol.schema import DEVICE, Kind, Message
@@ -199,12 +200,15 @@ class DeviceEnd:
         return self.events.event_no if self.events.add(message, self.uptime_ms(now)) else 0
 
     def reply(self, message: Message) -> None:
-        """Bulk of the device: dropped where it finds no link or no room, it will be asked again (SPEC L-22)."""
+        """Bulk of the device: dropped where it finds no link, no room or too short a frame; it will be asked again (SPEC L-22)."""
         session = self._session
         if session.state is not State.UP or not session.outbox.space(Kind.BULK):
             session.stats.bulk_dropped += 1
-        else:
+            return
+        try:
             session.queue(message)
+        except FrameTooLong:
+            session.stats.bulk_dropped += 1
 
     def _stats(self) -> m.Stats:
         s = self._session.stats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections import deque
 from typing import Protocol
 
@@ -216,9 +217,22 @@ class Session:
         if cls is None or cls.SPEC.kind is not Kind.LINK:
             self.stats.unknown += 1
             return
-        message = self._unpack(cls, frame, frame.payload)
+        message = self._foreign(cls, frame.payload) or self._unpack(cls, frame, frame.payload)
         if message is not None:
             self.end.on_link_message(message, now)
+
+    def _foreign(self, cls: type[Message], payload: bytes) -> Message | None:
+        """A handshake message of another major, read by its head alone: the rest may mean anything (SPEC V-2)."""
+        head = struct.Struct("<IBB" if cls.SPEC.fields[0].name == "nonce" else "<BB")
+        if len(payload) < head.size:
+            return None
+        values = head.unpack_from(payload)
+        if values[-2] == self.schema.major:
+            return None
+        try:
+            return cls.SPEC.unpack(payload)
+        except MalformedMessage:
+            return cls(*values, *(0 for _ in cls.SPEC.fields[len(values) :]))
 
     def _on_data(self, frame: Frame, pending: Pending, now: int) -> None:
         cls = self._incoming(frame.message_id)

@@ -12,7 +12,7 @@ from firmware_protocol.link import Link
 from firmware_protocol.schema import Kind
 from firmware_protocol.timing import MS, SECOND, RetransmissionTimer
 from firmware_protocol.vocabulary import ActionKind
-from tests.wire.ends import Ends, Hand, data_frames, device, host, ids, of, reliable
+from tests.wire.ends import Ends, Hand, data_frames, device, fresh_device, host, ids, of, reliable
 
 ECHO = m.TestEcho(token=7, data=b"ping")
 SLOT = m.RiichiSlot(seat=1, present=1)
@@ -407,3 +407,13 @@ def test_bulk_is_dropped_where_it_finds_no_link_or_no_room() -> None:
     assert board.link.stats.bulk_dropped == 6
     board.hello(0x1007)
     assert ids(board.flush()) == []
+
+
+@pytest.mark.spec("L-22")
+def test_an_answer_too_long_for_the_hosts_frames_is_dropped() -> None:
+    board = fresh_device()
+    board.hello(max_frame=24)
+    board.data(0, 0, m.TestEcho(token=1, data=b"x" * 40))
+    assert board.link.stats.bulk_dropped == 1
+    (frame,) = board.data(1, 0, m.TestEcho(token=2, data=b"x"))
+    assert frame.message_id == m.TestEchoReply.SPEC.id

@@ -236,6 +236,23 @@ def test_nonce_and_version_stand_at_the_head_for_ever() -> None:
     assert [cls.SPEC.id for cls in (m.Hello, m.HelloAck, m.Announce)] == [1, 2, 3]
 
 
+@pytest.mark.spec("V-2")
+@pytest.mark.parametrize("rest", [b"", b"\xff" * 30], ids=["nothing", "anything"])
+def test_of_another_major_only_the_head_is_read(rest: bytes) -> None:
+    def head(nonce: int) -> bytes:
+        return nonce.to_bytes(4, "little") + bytes((m.MAJOR + 1, 3)) + rest
+
+    theirs = f"{m.MAJOR + 1}.3"
+    board = fresh_device()
+    (ack,) = board.feed(encode(LINK, 0, 0, m.Hello.SPEC.id, head(7)))
+    assert m.HelloAck.unpack(ack.payload).nonce == 7
+    assert [item.theirs for item in of(board.items, LinkRefused)] == [theirs]
+    hall = seeking()
+    (hello,) = hall.poll(0)
+    hall.feed(encode(LINK, 0, 0, m.HelloAck.SPEC.id, head(nonce_of(hello))))
+    assert [item.theirs for item in of(hall.items, LinkRefused)] == [theirs]
+
+
 @message(0x4E, Kind.EVENT, TO_HOST, since=1)
 class LaterEvent(Message):
     """An event that minor 1 brings."""
