@@ -50,6 +50,7 @@ class Desk:
         self._submit = submit
         self._role = role
         self._waiting: asyncio.Queue[_Asked] = asyncio.Queue(MAX_WAITING)
+        self._deciding: tuple[_Asked, asyncio.Future[Response]] | None = None
 
     def take(self, name: str, message: aiomqtt.Message) -> None:
         """Put a message in the line. A full line drops it: the asker gets no answer and asks again."""
@@ -72,8 +73,12 @@ class Desk:
     async def answer(self, client: aiomqtt.Client, protocol: Protocol) -> None:
         """Answer for as long as the connection lasts; what waits is kept for the next one."""
         while True:
-            asked = await self._waiting.get()
-            response = await self.decide(asked)
+            if self._deciding is None:
+                asked = await self._waiting.get()
+                self._deciding = asked, asyncio.ensure_future(self.decide(asked))
+            # A lost connection must not break off what the table is deciding: the next one answers.
+            asked, decision = self._deciding
+            response = await asyncio.shield(decision)
             topic = self._topics.response(asked.name)
             if asked.response_topic is not None and self._topics.may_answer_on(
                 asked.response_topic
@@ -84,6 +89,7 @@ class Desk:
                 await client.publish(
                     topic, response.encode(), 1, properties=_answer_properties(protocol, asked)
                 )
+            self._deciding = None
 
     async def decide(self, asked: _Asked) -> Response:
         """What the table says to one request."""

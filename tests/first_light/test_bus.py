@@ -618,6 +618,33 @@ def test_requests_are_answered_once_and_a_repeated_transaction_gets_its_first_an
     go(story())
 
 
+def test_a_connection_lost_while_the_table_decides_breaks_nothing_off(hall: Mosquitto) -> None:
+    async def story() -> None:
+        proxy = await CuttingProxy.start(hall.port)
+        bench = Bench(proxy.port, FakeTable())
+        begun, go_on = asyncio.Event(), asyncio.Event()
+        decide = bench.desk.request
+
+        async def slow(request: Request) -> Accepted | Refused:
+            begun.set()
+            await go_on.wait()
+            return await decide(request)
+
+        bench.desk.request = slow  # type: ignore[method-assign]
+        async with watcher(hall.port).connected() as asker, running(bench):
+            await bench.until("online")
+            asking = asyncio.create_task(asker.request("riichi", {"seat": 3}, wait_s=WAIT))
+            await begun.wait()
+            proxy.cut()
+            await bench.until("offline")
+            go_on.set()
+            assert (await asking).status == "accepted"
+            assert len(bench.desk.asked) == 1
+        await proxy.stop()
+
+    go(story())
+
+
 @pytest.mark.parametrize(
     ("payload", "code"),
     [
