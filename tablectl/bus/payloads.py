@@ -90,6 +90,8 @@ class LinkStatus(Payload):
     since: int
     """Wall time of the change, ms since 1970."""
     reason: str = ""
+    reset_cause: str | None = None
+    """Why the board started with this `boot_id`: power_on, brown_out, watchdog, pin …; null: not known."""
 
 
 class BridgeHealth(Payload):

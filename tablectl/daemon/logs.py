@@ -1,7 +1,7 @@
 """Log lines: readable under a terminal, structured for journald or a collector, repeats folded.
 
-The first of equal lines is written at once, the others are counted and told every five minutes
-(known fault 43: a retry that filled 2 GB).
+The first few of equal lines are written at once, so that a cable that comes and goes is seen to come and
+go; the others are counted and told every five minutes (known fault 43: a retry that filled 2 GB).
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from typing import Literal, TextIO
 
 FOLD_S = 300.0
 FORGET_S = 3 * FOLD_S
+FIRST = 3
+"""Equal lines written in five minutes before they are folded; of a defect with its trace only one."""
 _SYSLOG = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}
 
 Format = Literal["auto", "text", "json", "journald"]
 
 
 class Folding(logging.Filter):
-    """Lets the first of equal lines pass, then one in five minutes with the count of the others."""
+    """Lets the first few equal lines pass, then one in five minutes with the count of the others."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -39,12 +41,15 @@ class Folding(logging.Filter):
             self._seen[key] = (now, 0)
             return True
         since, count = last
+        first = 1 if record.exc_info else FIRST
         if now - since < FOLD_S:
             self._seen[key] = (since, count + 1)
-            return False
-        self._seen[key] = (now, 0)
-        if count:
-            record.msg = f"{record.getMessage()} ({count + 1} times in {int(now - since)} s)"
+            return count + 1 < first
+        folded = count + 1 - first
+        # From here on it is a known repetition: one line for each five minutes.
+        self._seen[key] = (now, first - 1)
+        if folded > 0:
+            record.msg = f"{record.getMessage()} ({folded + 1} times in {int(now - since)} s)"
             record.args = ()
         return True
 

@@ -128,6 +128,7 @@ class PublicSource:
             boot_id=status.device.boot_id if status.device else None,
             since=self._since[1],
             reason=status.reason,
+            reset_cause=(status.device.reset_cause or None) if status.device else None,
         )
 
     def info(self) -> BridgeInfo:
