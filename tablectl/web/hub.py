@@ -16,15 +16,10 @@ KEPT: Final = 500
 CHUNK: Final = 200
 QUIET: Final = frozenset(
     {
-        "drawn",
-        "discarded",
-        "dealt",
-        "kan_established",
-        "rinshan_laid",
-        "riichi_accepted",
+        "drawn", "discarded", "draw_returned", "dealt", "kan_established", "rinshan_laid", "riichi_accepted",
         "wall_broken",
     }
-)
+)  # fmt: skip
 """Steps of play that are no news on a board of many tables."""
 
 _LOG = logging.getLogger("tablectl.web")

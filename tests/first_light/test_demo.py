@@ -17,7 +17,6 @@ from tests.first_light.demos import play
 
 SEED = 20261130
 OTHERS = 9
-FULL_RULES = ("tenhou",)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +82,7 @@ def test_scores_are_ours_and_not_the_records(
     assert played.end["scores"] == truth.raw["final"]["scores"]
 
 
-@pytest.mark.parametrize("name", bundled.names())
+@pytest.mark.parametrize("name", bundled.SOURCES)
 def test_each_bundled_game_plays_on_a_table(name: str) -> None:
     """With the broker of the wheel: what a machine without mosquitto plays."""
     record = next(read_records(bundled.resolve(name)))

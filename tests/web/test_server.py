@@ -13,7 +13,10 @@ import aiohttp
 import pytest
 
 from tablectl.engine.game import commands as cmd
-from tablectl.web.server import WebAddressError, WebServer
+from tablectl.engine.game.codec import Visibility, plan
+from tablectl.engine.game.events import EVENTS
+from tablectl.web.hub import QUIET
+from tablectl.web.server import STATIC, WebAddressError, WebServer
 from tests.web.played import PlayedTable, start_of_game, start_of_hand
 from tests.web.sse import events, next_of
 
@@ -258,3 +261,17 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, list):
         return [text for item in value for text in _texts(item)]
     return []
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_board_has_words_for_every_event_it_tells(language: str) -> None:
+    text = (STATIC / "words.js").read_text(encoding="utf-8")
+    block = text.split(f"\n  {language}: {{")[1].split("\n    },\n  },")[0].split("says: {")[1]
+    said = set(re.findall(r"^      (\w+): \(", block, re.MULTILINE)) | {"won"}
+    public = {
+        kind
+        for kind, event in EVENTS.items()
+        if not plan(event) or any(field.visibility is Visibility.PUBLIC for field in plan(event))
+    }
+    assert public - QUIET <= said
+    assert said <= public

@@ -8,12 +8,8 @@ from typing import Final
 FOLDER: Final = Path(__file__).parent
 ENDING: Final = ".jsonl.xz"
 DEFAULT: Final = "tenhou"
-
-
-def names() -> tuple[str, ...]:
-    """Rulesets that a game comes along for, the default first."""
-    found = sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
-    return (DEFAULT, *(name for name in found if name != DEFAULT))
+SOURCES: Final = ("tenhou", "saikouisen", "saikouisen-classic", "mu", "jpml-a")
+"""The rulesets that are taken from a text of their own, the default first."""
 
 
 def path(name: str = DEFAULT) -> Path:
@@ -25,6 +21,6 @@ def resolve(name: str | None) -> str:
     """A record's name as given, or the bundled game it means: none, or a ruleset's id."""
     if name is None:
         return str(path())
-    if name in names() and not Path(name).exists():
+    if name in SOURCES and not Path(name).exists():
         return str(path(name))
     return name
