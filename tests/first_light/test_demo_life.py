@@ -118,9 +118,9 @@ def test_errors_are_sentences(arguments: tuple[str, ...], code: int, words: str)
     [
         ("", "no game"),
         ("{]\n", "no JSON"),
-        ('{"id": "x", "rules": {"players": 3}, "rounds": []}\n', "three-player"),
+        ('{"id": "x", "rules": {"players": 3}, "rounds": []}\n', "only four play"),
         ('{"id": "x", "rules": {"site": "tenhou"}, "rounds": []}\n', "no rounds"),
-        ('{"id": "x", "rules": {"site": "nowhere"}, "rounds": [{}]}\n', "x"),
+        ('{"id": "x", "rules": {"site": "nowhere"}, "rounds": [{}]}\n', "not known"),
     ],
 )
 def test_bad_records_are_told_and_leave_nothing(text: str, words: str, tmp_path: Path) -> None:
