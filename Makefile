@@ -15,7 +15,7 @@ help:
 	@echo "make bench     the tables of benchmarks/"
 	@echo "make soak      the big runs at full size"
 	@echo "make mutants   put known faults back, one by one; the named test must fail"
-	@echo "make generate  write what is derived from the wire's declaration"
+	@echo "make generate  write what is derived: C code, SPEC tables, vectors, AsyncAPI"
 	@echo "make clean     remove what these targets made"
 
 demo: $(VENV)/.demo
@@ -33,9 +33,11 @@ types: $(VENV)/.dev
 
 check: lint types
 	$(BIN)/python -m firmware_protocol.generate --check
+	$(BIN)/python -m tablectl.bus.asyncapi --check
 
 generate: $(VENV)/.dev
 	$(BIN)/python -m firmware_protocol.generate
+	$(BIN)/python -m tablectl.bus.asyncapi
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
