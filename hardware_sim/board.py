@@ -19,7 +19,7 @@ from firmware_protocol.schema import Kind, Message, Schema
 from firmware_protocol.vocabulary import InfoKey, LogLevel, ResetCause, Status
 from hardware_sim.clock import Agenda
 
-READING = 500_000
+READING = 5_000_000
 """µs within which a host asks for the state, or its next page, when it wants it at all."""
 BURST = 8
 """Sightings of so many events at once are the work of hands; more are a sweep over a whole zone."""
@@ -320,6 +320,8 @@ class Board:
             InfoKey.TILE_SETS: "blue, yellow",
         }
         self.reply(info_page(request, texts))
+        if self._reading_until is not None:
+            self._expect_reading()
 
     def _page(self, request: m.SnapshotRequest) -> None:
         version = self.link.event_no

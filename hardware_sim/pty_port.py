@@ -85,13 +85,20 @@ class PtyPort:
             del self.pending[:written]
         return True
 
+    def unmark(self) -> None:
+        """Take TIOCEXCL off: a killed host's mark would stay as long as we hold the port open ourselves.
+
+        Hosts lock each other out by `flock` all the same.
+        """
+        if self.held:
+            with contextlib.suppress(OSError):
+                fcntl.ioctl(self._slave, termios.TIOCNXCL)
+
     def drop_unread(self) -> None:
-        """Throw away what a host that is not there has not read; free the port for the next one."""
+        """Throw away what a host that is not there has not read."""
         if not self.held:
             return
         with contextlib.suppress(OSError):
-            # A killed host leaves its exclusive mark on the terminal as long as somebody has it open.
-            fcntl.ioctl(self._slave, termios.TIOCNXCL)
             waiting = struct.unpack("i", fcntl.ioctl(self._slave, termios.FIONREAD, b"\0" * 4))[0]
             if waiting > STALE_MOST or self.pending:
                 self.dropped += waiting + len(self.pending)

@@ -236,8 +236,10 @@ class RunningTable:
 
     def _chore(self) -> None:
         """Once a second, more often at the end: throw away what nobody reads, see whether all is over."""
-        if self.port is not None and not self.table.board.linked():
-            self.port.drop_unread()
+        if self.port is not None:
+            self.port.unmark()
+            if not self.table.board.linked():
+                self.port.drop_unread()
         gap = HOUSEKEEPING
         if self.table.over and not self._played.is_set():
             gap = QUIET / 5

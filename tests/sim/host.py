@@ -14,6 +14,7 @@ from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, Item, LinkFailed, LinkUp
 from firmware_protocol.errors import LinkDown
 from firmware_protocol.link import Link
+from firmware_protocol.paging import SnapshotReader
 from firmware_protocol.schema import Kind, Message
 from firmware_protocol.vocabulary import ActionKind, Button, Require
 from hardware_sim.table import SimTable
@@ -51,7 +52,7 @@ class Host:
         self.link = Link.host(0, nonce=lambda: rng.randrange(1, 1 << 32))
         self.link.connect(0)
         self.next_cmd = 1
-        self.start_pending = 0
+        self.reader: SnapshotReader | None = None
 
     def receive(self, data: bytes, now: int) -> None:
         self.now = now
@@ -66,10 +67,19 @@ class Host:
             self.items.append(item)
             if isinstance(item, LinkFailed):
                 self.link.connect(self.now)
-            elif isinstance(item, LinkUp) and self.start_pending:
-                self.start_pending = 0
+            elif isinstance(item, LinkUp):
+                self._read_state()
             elif isinstance(item, Delivery):
                 self._deliver(item)
+
+    def _read_state(self) -> None:
+        """Ask for a snapshot from its first page, as a daemon does after a link came up."""
+        self.reader = SnapshotReader()
+        self.link.send(self.reader.request, self.now)
+
+    def _answer(self, page: m.SnapshotState | m.SnapshotTiles) -> None:
+        if self.reader is not None and not self.reader.feed(page):
+            self.link.send(self.reader.request, self.now)
 
     def _deliver(self, item: Delivery) -> None:
         message = item.message
@@ -81,6 +91,10 @@ class Host:
             self.held.append(item)
             return
         self.link.accept(item)
+        if isinstance(message, m.SnapshotState | m.SnapshotTiles):
+            self._answer(message)
+        elif isinstance(message, m.EventsLost):
+            self._read_state()
         if self.on_event is not None and message.SPEC.kind is Kind.EVENT:
             self.on_event(self, message)
         if self.lifts and isinstance(message, m.ButtonEvent) and message.button == Button.START:

@@ -31,6 +31,10 @@ from tests.sim.games import AFTER_SHORT, short
 
 ENDLESS = "wrong-firmware"
 """The script after which no game can go on."""
+AT_ONCE = 5
+"""Games at full speed at the same time."""
+PATIENCE_S = 150.0
+"""For the slowest game on a machine that is busy with other things."""
 FIRST_HAND = [43_000, 7_000, 25_000, 25_000]
 
 
@@ -72,9 +76,13 @@ async def play_all(folder: Path, port: int) -> dict[str, Outcome]:
         encoding="utf-8",
     )
     async with daemon(config):
-        outcomes = await asyncio.gather(
-            *(play(name, table, port) for name, table in tables.items())
-        )
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def in_turn(name: str, table: RunningTable) -> Outcome:
+            async with room:
+                return await play(name, table, port)
+
+        outcomes = await asyncio.gather(*(in_turn(name, table) for name, table in tables.items()))
     return dict(zip(tables, outcomes, strict=True))
 
 
@@ -121,7 +129,7 @@ async def play(name: str, table: RunningTable, port: int) -> Outcome:
             if name == ENDLESS:
                 await watcher.until(lambda _: "protocol" in links[-1]["reason"], 30)
             else:
-                async with asyncio.timeout(70):
+                async with asyncio.timeout(PATIENCE_S):
                     await table.played()
                 await watcher.until(
                     lambda seen: seen.retained.get("seat/0/score") == AFTER_SHORT[0]
