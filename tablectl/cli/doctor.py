@@ -59,11 +59,16 @@ def run(args: argparse.Namespace) -> int:
 
     from tablectl.doctor.examine import Plan, examine
 
-    # What the parts log while they are looked at is said by the lines.
-    logging.getLogger("tablectl").setLevel(logging.CRITICAL + 1)
     plan = Plan(args.wait, verify=not args.no_verify, remove_leftovers=args.remove_leftovers)
     say = (lambda _finding: None) if args.json else _print
-    found = asyncio.run(examine(settings, args.config, plan, say=say, progress=_progress))
+    log = logging.getLogger("tablectl")
+    level = log.level
+    # What the parts log while they are looked at is said by the lines.
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        found = asyncio.run(examine(settings, args.config, plan, say=say, progress=_progress))
+    finally:
+        log.setLevel(level)
     fails = sum(finding.status == "fail" for finding in found)
     warnings = sum(finding.status == "warn" for finding in found)
     if args.json:
