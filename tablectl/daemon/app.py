@@ -233,6 +233,9 @@ class Daemon:
 
     def _journal_health(self, health: Health) -> None:
         level = logging.INFO if health.state == "ok" else logging.ERROR
+        if health.state == "ok":
+            for unit in self.units.values():
+                unit.caught_up()
         _LOG.log(level, "journal: %s %s", health.state, health.reason)
         self.notifier.status(self.status_line())
 

@@ -184,6 +184,11 @@ class TableUnit:
     def _bus_changed(self, _status: BusStatus) -> None:
         self.wake_pages()
 
+    def caught_up(self) -> None:
+        """What only memory held is on the disk: the public state says so, without waiting for an event."""
+        self.writer.durable = True
+        self._wake()
+
     def _wake(self) -> None:
         if self.bus is not None:
             self.bus.wake()

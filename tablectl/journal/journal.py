@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import queue
 import threading
@@ -70,6 +71,8 @@ class Journal:
         self._newest: dict[tuple[str, int], int] = {}
         self._seqs: dict[tuple[str, str], int] = {}
         self._closed = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """Where health is told; known from the first call in it."""
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         if threaded:
@@ -110,7 +113,8 @@ class Journal:
             self._note(transaction, outcome)
             self._tell_health()
         else:
-            job = _Job(asyncio.get_running_loop().create_future(), transaction)
+            self._loop = asyncio.get_running_loop()
+            job = _Job(self._loop.create_future(), transaction)
             self._jobs.put(job)
             outcome = await job.future
         if isinstance(outcome, CommitResult):
@@ -288,6 +292,9 @@ class Journal:
                 self._store.idle()
         except Exception as error:  # noqa: BLE001 - the thread must live; the next commit meets it again
             self._store.note(str(error))
+        if self._store.health != before and self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
+                self._loop.call_soon_threadsafe(self._tell_health)
 
     def _work(self, jobs: Sequence[_Job]) -> int:
         """Answer jobs in order; neighbouring transactions share a commit. Returns the commits."""

@@ -89,7 +89,7 @@ class Hall:
             + "".join(
                 f'[[tables]]\nid = "{name}"\nport = "{table.path}"\n'
                 + (f'tiles = "{name}.toml"\n' if level == "tiles" else "")
-                + ("" if speed else FAST_SENSORS)
+                + ("" if speed == 1 else FAST_SENSORS)
                 for name, table in self.tables.items()
             ),
             encoding="utf-8",
