@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  tablectl run --config /etc/tablectl/hall.toml\n\n"
         "SIGTERM and Ctrl-C end it within two seconds; every accepted event is in the journal.\n"
         "SIGHUP reads the file again and takes over what can change while it runs.\n"
-        "Under systemd: Type=notify (docs/daemon.md has the unit).\n\n"
+        "Under systemd: Type=notify (deploy/tablectl.service, docs/operations.md).\n\n"
         "exit codes: 0 stopped on request, 2 configuration, lock or address"
     )
     parser.add_argument(

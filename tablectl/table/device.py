@@ -428,11 +428,12 @@ class FramedDevice:
     def _link_failed(self, item: d.LinkFailed, now: int) -> None:
         self._failures += 1
         why = _WHY.get(item.reason, item.reason)
+        level = logging.DEBUG if self._up_since is None else logging.INFO
         self._link_down()
         if item.reason not in {"peer_reset", "peer_lost"}:
             self._connect_at = now + RETRY * min(self._failures, 8)
         self._deadline_answer = now + NO_ANSWER
-        self._out.append(Say(logging.DEBUG, self._recent()))
+        self._out.append(Say(level, self._recent()))
         self._say_standing("handshake", f"link lost: {why}", "link_failed")
         if self._failures > FAILURES_MOST:
             self._failures = 0

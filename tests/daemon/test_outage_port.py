@@ -138,7 +138,8 @@ def after_a_restart(hall: Hall, phase: str) -> None:
     assert shown.count("round E1") >= 2, (phase, shown)
     # No motion was done twice, none was sent again under its old number.
     assert all(action["executed"] == 1 for action in report["actions"].values()), phase
-    # The technician: the restart has a line of its own.
+    # The technician: the restart has a line of its own, and the last frames stand beside it.
+    assert len(hall.lines("INFO", f"{phase}: last frames: ")) == 1, phase
     assert len(hall.lines(f"{phase}: the board has started anew (cause: {cause})")) == 1, phase
 
 
