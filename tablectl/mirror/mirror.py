@@ -32,6 +32,8 @@ from tablectl.mirror.picture import Picture
 from tablectl.mirror.tags import TagMap
 from tablectl.mirror.verdict import ACCEPTED, Verdict
 
+STICKS = (10_000, 5_000, 1_000, 500, 100)
+"""What the sticks of a tray are worth, in the order the wire counts them."""
 IN_HAND = (ZoneKind.HAND, ZoneKind.DRAWN, ZoneKind.RIVER, ZoneKind.MELD, ZoneKind.LAID)
 
 
@@ -72,6 +74,9 @@ class Mirror:
         self._pages: dict[int, m.SnapshotTiles] = {}
         self._pages_due = 0
         self._waits_for_fading = False
+        self._reported: set[tuple[str, int | None]] = set()
+        self._trays: dict[int, int | None] = {}
+        """Points in each seat's tray; None where the tray says it may be wrong."""
 
     def retune(self, options: MirrorOptions) -> None:
         """Other times from now on; what is pending is judged by them."""
@@ -94,6 +99,8 @@ class Mirror:
                 return self._dice(message, state)
             case m.LidEvent():
                 return self._lid(message, state)
+            case m.StickTray():
+                return self._stick_tray(message)
             case m.RiichiSlot():
                 return self._riichi_slot(message, state)
             case m.TileEvent():
@@ -120,6 +127,7 @@ class Mirror:
         self.view.ignored = set()
         self.view.sticks = set()
         self.view.picture.forget_gone(self.view.now)
+        self._reported = set()
 
     def rebook(self, state: GameState) -> None:
         """The game changed by other hands than ours (a request, an undo): find every tag again."""
@@ -152,10 +160,33 @@ class Mirror:
             return []
         seat = event.seat if event.seat in SEATS else None
         if event.button == Button.START:
-            return [*self._finish(state), cmd.PressStart(seat)]
+            commands = [*self._finish(state), cmd.PressStart(seat)]
+            return [*commands, *self._trays_against(state, commands)]
         if event.button == Button.RIICHI and seat is not None:
             return self._riichi(seat, state)
         return []
+
+    def _stick_tray(self, event: m.StickTray) -> list[cmd.Command]:
+        total = sum(n * v for n, v in zip(event.sticks, STICKS, strict=True))
+        self._trays[event.seat] = None if event.fault else total
+        return []
+
+    def _trays_against(self, state: GameState, commands: list[cmd.Command]) -> list[cmd.Command]:
+        """A hand begins and the last one is paid: trays that hold something else are for the referee."""
+        after = perceive.judge(state, tuple(commands))
+        if isinstance(after, Refusal) or after.phase != "walls":
+            return []
+        reports: list[cmd.Command] = []
+        for seat, score in enumerate(after.scores):
+            held = self._trays.get(seat)
+            if held is None or held == score:
+                continue
+            report = cmd.Report(
+                "P45", seat, detail=f"the tray of seat {seat} holds {held}, the score is {score}"
+            )
+            if not isinstance(perceive.judge(after, (report,)), Refusal):
+                reports.append(report)
+        return reports
 
     def _wall(self, event: m.WallEvent, state: GameState) -> list[cmd.Command]:
         sides = [event.side] if event.side in SEATS else list(SEATS)
@@ -226,6 +257,9 @@ class Mirror:
     def _snapshot_state(self, message: m.SnapshotState, state: GameState) -> list[cmd.Command]:
         self.view.sticks = {seat for seat in SEATS if message.riichi >> seat & 1}
         self._walls_up = {s for s, phase in enumerate(message.walls) if phase == Phase.UP}
+        if self.view.has(Capability.STICK_TRAYS):
+            for seat in SEATS:
+                self._stick_tray(m.StickTray(seat, message.trays[5 * seat : 5 * seat + 5], 0))
         self._pages, self._pages_due = {}, message.pages - 1
         commands: list[cmd.Command] = []
         if len(self._walls_up) == len(SEATS) and state.phase == "walls":
@@ -277,6 +311,7 @@ class Mirror:
         reading = perceive.read(self.view, self.book, state)
         commands, state = self._commit(reading, state, finish)
         self._judge(reading)
+        commands += self._report(state)
         if not self._holds_back():
             commands += self._quiet_end(reading, state, finish, bool(commands))
         return commands
@@ -304,6 +339,18 @@ class Mirror:
             commands += move.commands
             state = after
         return commands, state
+
+    def _report(self, state: GameState) -> list[cmd.Command]:
+        """What looks like an infraction becomes a finding for the referee, once in a hand."""
+        verdict = self.verdict
+        key = (verdict.row, verdict.seat)
+        if not verdict.row or key in self._reported:
+            return []
+        report = cmd.Report(verdict.row, verdict.seat, detail=verdict.text)
+        if isinstance(perceive.judge(state, (report,)), Refusal):
+            return []
+        self._reported.add(key)
+        return [report]
 
     def _holds_back(self) -> bool:
         return self.verdict.certainty == "contradiction"
@@ -389,6 +436,8 @@ class Mirror:
             "ignored": sorted(view.ignored),
             "walls": [[tag, side, position] for tag, (side, position) in view.walls.items()],
             "walls_up": sorted(self._walls_up),
+            "trays": [[seat, total] for seat, total in sorted(self._trays.items())],
+            "reported": sorted([row, -1 if seat is None else seat] for row, seat in self._reported),
             "now": view.now,
             "last_now": self._last_now,
             "wake_at": self.wake_at,
@@ -404,6 +453,8 @@ class Mirror:
         view.ignored = set(data["ignored"])
         view.walls = {tag: (side, position) for tag, side, position in data["walls"]}
         self._walls_up = set(data["walls_up"])
+        self._reported = {(row, None if seat < 0 else seat) for row, seat in data["reported"]}
+        self._trays = dict(data["trays"])
         view.now = data["now"]
         self._last_now = data["last_now"]
         self.wake_at = data["wake_at"]

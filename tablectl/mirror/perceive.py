@@ -326,6 +326,7 @@ def _refused_move(
                 "illegal",
                 f"{command.type} by seat {getattr(command, 'seat', '?')}: {refusal.message}",
                 getattr(command, "seat", None),
+                row=refusal.row,
             )
     return None
 
@@ -345,7 +346,7 @@ def _out_of_turn(
             text = f"seat {seat} took a second tile"
         else:
             text = f"seat {seat} took a tile, but it is the turn of seat {state.turn}"
-        return Verdict("contradiction", "out_of_turn", text, seat, tags)
+        return Verdict("contradiction", "out_of_turn", text, seat, tags, "P23")
     return None
 
 
@@ -360,13 +361,13 @@ def _taken_back(
         if home.kind == "river" and kind in (ZoneKind.HAND, ZoneKind.DRAWN):
             tile = _name(view, tag)
             text = f"the discard {tile} of seat {home.seat} lies in the hand of seat {seat}"
-            return Verdict("contradiction", "taken_back", text, seat, (tag,))
+            return Verdict("contradiction", "taken_back", text, seat, (tag,), "P42")
         if home.kind == "hand" and kind == ZoneKind.RIVER and seat != home.seat:
             text = f"a tile of seat {home.seat} lies in the river of seat {seat}"
             return Verdict("contradiction", "illegal", text, home.seat, (tag,))
         if home.kind == "hand" and kind == ZoneKind.RIVER and state.turn != seat:
             text = f"seat {seat} discarded out of turn"
-            return Verdict("contradiction", "out_of_turn", text, seat, (tag,))
+            return Verdict("contradiction", "out_of_turn", text, seat, (tag,), "P23")
         if home.kind == "hand" and kind == ZoneKind.HAND and seat != home.seat:
             text = f"a tile of seat {home.seat} lies in the hand of seat {seat}"
             return Verdict("contradiction", "illegal", text, home.seat, (tag,))

@@ -23,6 +23,8 @@ class Verdict:
     text: str = ""
     seat: int | None = None
     tags: tuple[int, ...] = ()
+    row: str = ""
+    """The infraction it would be (rules 2.3), for the referee to look at; empty: none."""
 
     def to_json(self) -> dict[str, Any]:
         """JSON object for the console; tags stay out of it."""
@@ -31,6 +33,7 @@ class Verdict:
             "code": self.code,
             "text": self.text,
             "seat": self.seat,
+            "row": self.row,
         }
 
 

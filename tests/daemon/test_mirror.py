@@ -23,9 +23,9 @@ from tests.first_light.games import game_of, start_request, tenhou_games
 PATIENCE = 2000
 
 
-def after_dealers_discard() -> tuple[Bench, list[list[int]]]:
+def after_dealers_discard(ruleset: str = "saikouisen") -> tuple[Bench, list[list[int]]]:
     """Seat 0 has drawn 9s and thrown it; seat 1 is next."""
-    bench = Bench()
+    bench = Bench(ruleset)
     tags = bench.deal()
     tags[0].append(bench.draw(0, "9s"))
     bench.discard(0, tags[0][-1])
@@ -199,6 +199,8 @@ def test_a_draw_out_of_turn_is_named() -> None:
     bench.wait(PATIENCE)
     assert bench.mirror.verdict.code == "out_of_turn"
     assert bench.mirror.verdict.seat == 3
+    found = [event for event in bench.events if isinstance(event, ev.Found)]
+    assert [(event.row, event.seat) for event in found] == [("P23", 3)]
 
 
 def test_a_discard_taken_back_is_named() -> None:
@@ -280,6 +282,20 @@ def test_early_start_press_changes_nothing_but_is_refused() -> None:
     bench.see(m.ButtonEvent(1, 2, 1))
     assert bench.types(before) == []
     assert bench.refused[-1].code == "hand_in_progress"
+
+
+@pytest.mark.parametrize(
+    ("held", "fault", "found"), [(30_000, 0, []), (29_000, 0, [2]), (29_000, 1, [])]
+)
+def test_a_tray_that_holds_other_than_the_score_is_for_the_referee(
+    held: int, fault: int, found: list[int]
+) -> None:
+    bench = Bench("saikouisen")
+    bench.see(m.StickTray(2, (0, 0, held // 1000, 0, 0), fault))
+    bench.see(m.ButtonEvent(1, 0, 1))
+    rows = [(e.row, e.seat) for e in bench.events if isinstance(e, ev.Found)]
+    assert rows == [("P45", seat) for seat in found]
+    assert bench.state.phase == "walls"
 
 
 def test_lid_in_the_middle_of_play_ends_nothing() -> None:
