@@ -7,6 +7,7 @@ Machine facts (buttons, walls, dice, lid, sticks) speak for themselves; tile mov
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,8 +168,7 @@ class Mirror:
         return []
 
     def _stick_tray(self, event: m.StickTray) -> list[cmd.Command]:
-        total = sum(n * v for n, v in zip(event.sticks, STICKS, strict=True))
-        self._trays[event.seat] = None if event.fault else total
+        self._trays[event.seat] = None if event.fault else _points(event.sticks)
         return []
 
     def _trays_against(self, state: GameState, commands: list[cmd.Command]) -> list[cmd.Command]:
@@ -259,7 +259,7 @@ class Mirror:
         self._walls_up = {s for s, phase in enumerate(message.walls) if phase == Phase.UP}
         if self.view.has(Capability.STICK_TRAYS):
             for seat in SEATS:
-                self._stick_tray(m.StickTray(seat, message.trays[5 * seat : 5 * seat + 5], 0))
+                self._trays[seat] = _points(message.trays[5 * seat : 5 * seat + 5])
         self._pages, self._pages_due = {}, message.pages - 1
         commands: list[cmd.Command] = []
         if len(self._walls_up) == len(SEATS) and state.phase == "walls":
@@ -460,4 +460,5 @@ class Mirror:
         self.wake_at = data["wake_at"]
 
 
-__all__ = ["Capability", "Mirror", "MirrorOptions"]
+def _points(sticks: Sequence[int]) -> int:
+    return sum(count * worth for count, worth in zip(sticks, STICKS, strict=True))

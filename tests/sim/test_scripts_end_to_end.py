@@ -174,7 +174,7 @@ def test_the_game_comes_out_right_all_the_same(hall: dict[str, Outcome], name: s
 
 def test_a_tripped_cable_is_seen_as_such(hall: dict[str, Outcome]) -> None:
     states = [link["state"] for link in hall["tripped-cable"].links]
-    assert "up" in states[: states.index("down")]
+    assert "down" in states[states.index("up") :]
     boots = {link["boot_id"] for link in hall["tripped-cable"].links if link["state"] == "up"}
     assert len(boots) == 1, "the board was never without power"
 
