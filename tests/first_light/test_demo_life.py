@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -27,16 +27,18 @@ SLOW = ("--speed", "1", "--headless")
 
 
 def first_lines(demo: subprocess.Popen[str], count: int, within_s: float = 30.0) -> list[str]:
-    """The first lines of standard output, as they come."""
+    """The first lines of standard output, as they come (`readline` keeps what came with a line: no select here)."""
     assert demo.stdout is not None
-    deadline = time.monotonic() + within_s
-    lines: list[str] = []
-    while len(lines) < count:
-        ready, _, _ = select.select([demo.stdout], [], [], max(0.0, deadline - time.monotonic()))
-        assert ready, f"only {lines} within {within_s} s"
-        line = demo.stdout.readline()
-        assert line, f"ended after {lines}"
-        lines.append(line.rstrip("\n"))
+    out, lines = demo.stdout, list[str]()
+
+    def read() -> None:
+        while len(lines) < count and (line := out.readline()):
+            lines.append(line.rstrip("\n"))
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(within_s)
+    assert len(lines) == count, f"only {lines} within {within_s} s"
     return lines
 
 
