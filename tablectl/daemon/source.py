@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from firmware_protocol.vocabulary import Capability
 from tablectl import __version__
@@ -24,6 +26,9 @@ from tablectl.daemon.writer import TableWriter
 from tablectl.engine.game.events import event_from_json
 from tablectl.journal import Journal, StoredEvent
 from tablectl.table import session as sessions
+
+RECENT = 64
+"""Public events kept in memory: more than a start of a hand makes at once."""
 
 
 class PublicSource:
@@ -49,6 +54,7 @@ class PublicSource:
         self._status = status
         self._figures = figures
         self._lag = loop_lag_ms
+        self._recent: deque[StoredEvent] = deque(maxlen=RECENT)
         self._started_ms = clock.mono_ms()
         self._since: tuple[str, int] = ("", clock.wall_ms())
 
@@ -82,8 +88,20 @@ class PublicSource:
 
     async def public_events(self, after: int, limit: int) -> Sequence[EventMessage]:
         """Public events with `seq` > `after`, in order, at most `limit`."""
-        found = await self._journal.events_after(self.table_id, feeds.PUBLIC, after, limit)
+        found: Sequence[StoredEvent] = self._from_memory(after, limit)
+        if not found:
+            found = await self._journal.events_after(self.table_id, feeds.PUBLIC, after, limit)
         return [public_message(event, self.stream, await self._retracted(event)) for event in found]
+
+    def committed(self, events: Sequence[StoredEvent]) -> None:
+        """Keep what was just committed: a live broker is served without asking the journal again."""
+        self._recent.extend(event for event in events if feeds.PUBLIC in event.seqs)
+
+    def _from_memory(self, after: int, limit: int) -> list[StoredEvent]:
+        if not self._recent or self._recent[0].seqs[feeds.PUBLIC] > after + 1:
+            return []
+        newer = (event for event in self._recent if event.seqs[feeds.PUBLIC] > after)
+        return list(islice(newer, limit))
 
     async def _retracted(self, event: StoredEvent) -> tuple[str, ...]:
         """Ids of the public events that an `undone` makes void."""

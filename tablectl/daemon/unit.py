@@ -168,7 +168,8 @@ class TableUnit:
     def _desired(self) -> Sequence[Message]:
         return desired(self.writer.state, self.writer.core.capabilities)
 
-    def _committed(self, _events: Sequence[StoredEvent]) -> None:
+    def _committed(self, events: Sequence[StoredEvent]) -> None:
+        self.source.committed(events)
         if self.session is not None:
             self.session.refresh()
         self._wake()
