@@ -15,6 +15,7 @@ from typing import Any
 from firmware_protocol import messages as m
 from firmware_protocol.deliveries import Delivery, LinkFailed, LinkUp
 from firmware_protocol.link import Link
+from firmware_protocol.schema import Schema
 from hardware_sim.people import Progress
 from hardware_sim.record import Game
 from hardware_sim.table import Options, SimTable
@@ -47,13 +48,15 @@ class Bridge:
     on_progress: Callable[[Bridge, Progress], None] = lambda _b, _p: None
     on_change: Callable[[Change, GameState], None] = lambda _c, _s: None
     seed: str = "virtual"
+    schema: Schema = m.SCHEMA
+    """What the host speaks."""
 
     def __post_init__(self) -> None:
         self.clock = ManualClock(0, WALL_0)
         self.store = Store(None, new_id=lambda: STREAM)
         self.sim = SimTable(self.options, self.game, self._progress)
         rng = random.Random(self.seed)
-        self.link = Link.host(0, nonce=lambda: rng.getrandbits(32))
+        self.link = Link.host(0, nonce=lambda: rng.getrandbits(32), schema=self.schema)
         self.core = self.make_core()
         self.events: list[StoredEvent] = []
         self.public: list[bytes] = []
