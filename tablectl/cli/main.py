@@ -26,14 +26,20 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
-    "conformance": Command("tablectl.cli.conformance", "test a board against SPEC.md, sentence by sentence"),
-    "demo": Command("tablectl.cli.demo", "play one game through the whole bridge, with a live board"),
+    "conformance": Command(
+        "tablectl.cli.conformance", "test a board against SPEC.md, sentence by sentence"
+    ),
+    "demo": Command(
+        "tablectl.cli.demo", "play one game through the whole bridge, with a live board"
+    ),
     "selfplay": Command("tablectl.cli.selfplay", "make complete game records under any ruleset"),
     "run": Command("tablectl.cli.run", "run the daemon: all tables of a hall from one file"),
     "journal": Command("tablectl.cli.journal", "verify, export or prune the journal file"),
     "config": Command("tablectl.cli.config", "check, write or explain the configuration file"),
     "decode": Command("tablectl.cli.decode", "read a capture of a table's serial line"),
-    "doctor": Command("tablectl.cli.doctor", "what is wrong with this hall, with a fix in each line"),
+    "doctor": Command(
+        "tablectl.cli.doctor", "what is wrong with this hall, with a fix in each line"
+    ),
     "replay": Command(
         "tablectl.cli.replay", "play game records through the engine and compare every result"
     ),
