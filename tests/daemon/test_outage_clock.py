@@ -115,11 +115,15 @@ def test_under_faketime_a_game_goes_on_over_restarts_at_other_times(tmp_path: Pa
                     )  # fmt: skip
                     assert process.stderr is not None
                     reading = asyncio.create_task(process.stderr.read())
-                    await hall.until(lambda: process.returncode is not None or until())
-                    began = time.monotonic()
-                    process.terminate()
-                    said += (await reading).decode()
-                    assert await process.wait() == 0, said
+                    try:
+                        await hall.until(lambda: process.returncode is not None or until())
+                        began = time.monotonic()
+                        process.terminate()
+                        said += (await reading).decode()
+                        assert await process.wait() == 0, said
+                    finally:
+                        if process.returncode is None:
+                            process.kill()  # a test that fails leaves no daemon behind
                     assert time.monotonic() - began < 3, "a stop depends on the wall clock"
 
                 starting: list[asyncio.Task[Any]] = []
