@@ -168,6 +168,13 @@ class TableCore:
         self.mirror.capabilities = capabilities
         return self._finish(draft, self._clock.mono_ms())
 
+    def handle_link(self, up: bool) -> Change:
+        """The board came into reach, or went out of it."""
+        now = self._clock.mono_ms()
+        self.mirror.link(up, now)
+        draft = _Draft(entries=[FactEntry(facts.LINK, canonical({"up": up}))])
+        return self._finish(draft, now)
+
     def handle_request(self, request: Request) -> Change:
         """What a person or program asked, asked for the first time."""
         now = self._clock.mono_ms()

@@ -13,6 +13,8 @@ TIMER = "timer"
 """Time alone led to commands; body `{"now": ms}`."""
 DEVICE = "device"
 """Who is at the other end; body `{"capabilities": n, …}`."""
+LINK = "link"
+"""The board came into reach or went out of it; body `{"up": bool}`."""
 COMMAND = "command"
 """A command that no device fact led to; body `{"id": …, "command": {…}}`."""
 

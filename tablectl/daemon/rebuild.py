@@ -103,6 +103,9 @@ def _meet(
     if fact.kind == facts.DEVICE:
         core.mirror.capabilities = data["capabilities"]
         return None
+    if fact.kind == facts.LINK:
+        core.mirror.link(data["up"], fact.t_mono_ms)
+        return None
     try:
         if fact.kind == facts.TIMER:
             return core.mirror.advance(fact.t_mono_ms, core.state)

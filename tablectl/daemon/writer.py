@@ -66,6 +66,8 @@ class TableWriter:
         self._ticks: set[asyncio.Task[bool]] = set()
         self._closed = False
         self._device: tuple[int, dict[str, Any]] | None = None
+        self._reached = False
+        self._link_news: list[bool] = []
         self._busy_since: int | None = None
 
     @property
@@ -167,11 +169,20 @@ class TableWriter:
             self._device = (capabilities, about)
             self._start(self._meet())
 
+    def reached(self, up: bool) -> None:
+        """The board came into reach or went out of it: mirror time runs only while it is."""
+        if up != self._reached:
+            self._reached = up
+            self._link_news.append(up)
+            self._start(self._meet())
+
     async def _meet(self) -> bool:
         async with self._working():
             return not self._closed and await self._meet_now()
 
     async def _meet_now(self) -> bool:
+        while self._link_news:
+            await self._commit(self.core.handle_link(self._link_news.pop(0)))
         device, self._device = self._device, None
         change = None if device is None else self.core.handle_device(*device)
         if change is not None:
@@ -245,7 +256,7 @@ class TableWriter:
             self._timer.cancel()
             self._timer = None
         due = self.core.wake_at
-        if due is None or self._closed:
+        if due is None or self._closed or not self._reached:
             return
         delay = max(0, due - self._clock.mono_ms()) / 1000
         loop = asyncio.get_running_loop()
@@ -259,8 +270,9 @@ class TableWriter:
     async def tick(self) -> bool:
         """Let the mirror look at the clock; True when that changed something."""
         async with self._working():
-            if self._closed:
+            if self._closed or not self._reached:
                 return False
+            await self._meet_now()
             try:
                 change = self.core.handle_timer()
             except Exception:  # noqa: BLE001 - tables are islands

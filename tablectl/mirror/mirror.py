@@ -71,6 +71,8 @@ class Mirror:
         self.wake_at: int | None = None
         """Mirror time at which `advance` has something to say; None: only after a fact."""
         self._last_now: int | None = None
+        self._blind = False
+        """The board is out of reach."""
         self._walls_up: set[int] = set()
         self._pages: dict[int, m.SnapshotTiles] = {}
         self._pages_due = 0
@@ -147,10 +149,17 @@ class Mirror:
 
     def _clock(self, now_ms: int) -> None:
         """Mirror time runs with the monotonic clock, and stands still where that starts over."""
-        if self._last_now is not None:
+        if self._last_now is not None and not self._blind:
             self.view.now += max(0, now_ms - self._last_now)
         self._last_now = now_ms
         self.view.picture.fade(self.view.now)
+
+    def link(self, up: bool, now_ms: int) -> None:
+        """The board came into reach or went out of it. Blind time does not count: nobody looked."""
+        if not up:
+            self._clock(now_ms)
+        self._blind = not up
+        self._last_now = now_ms
 
     def to_host(self, mirror_ms: int) -> int:
         """Host time of a mirror time."""
@@ -440,6 +449,7 @@ class Mirror:
             "reported": sorted([row, -1 if seat is None else seat] for row, seat in self._reported),
             "now": view.now,
             "last_now": self._last_now,
+            "blind": self._blind,
             "wake_at": self.wake_at,
         }
 
@@ -457,6 +467,7 @@ class Mirror:
         self._trays = dict(data["trays"])
         view.now = data["now"]
         self._last_now = data["last_now"]
+        self._blind = data["blind"]
         self.wake_at = data["wake_at"]
 
 

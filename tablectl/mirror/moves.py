@@ -159,7 +159,8 @@ def candidates(view: View, book: Book, state: GameState) -> list[Move]:
 
 def _deal(view: View, book: Book, state: GameState) -> Iterator[Move]:
     """Thirteen tiles before each seat and the indicator open, or the dealer has discarded already."""
-    if any(book.hands) or not (view.zone(ZoneKind.INDICATOR) or state.dora):
+    turned = view.zone(ZoneKind.INDICATOR) or state.dora
+    if any(book.hands) or not (turned or _unread_indicator(view, book, state) is not None):
         return
     begun = bool(view.zone(ZoneKind.RIVER, state.dealer))
     hands: list[list[tuple[int, Place]]] = []
@@ -225,10 +226,8 @@ def _indicators(view: View, book: Book, state: GameState) -> Iterator[Move]:
             place.since,
             (("turn_dora", (tag,)),),
         )
-    if turned or len(state.dora) >= len(INDICATORS):
-        return
-    unread = view.at_index(INDICATORS[len(state.dora)], state)
-    if unread is not None and unread not in view.picture.places and unread not in book.home:
+    unread = None if turned else _unread_indicator(view, book, state)
+    if unread is not None:
         lost = view.picture.unseen_since(unread) or 0
         yield Move(
             (cmd.RevealDora(view.tile(unread)),),
@@ -239,6 +238,16 @@ def _indicators(view: View, book: Book, state: GameState) -> Iterator[Move]:
             certainty="tentative",
             reason="a dora indicator was not read; it is known by its place in the wall",
         )
+
+
+def _unread_indicator(view: View, book: Book, state: GameState) -> int | None:
+    """The tag of the next indicator, when it has left the wall and no antenna sees it."""
+    if len(state.dora) >= len(INDICATORS):
+        return None
+    tag = view.at_index(INDICATORS[len(state.dora)], state)
+    return (
+        tag if tag is not None and tag not in view.picture.places and tag not in book.home else None
+    )
 
 
 # ---- play -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from firmware_protocol import messages as m
 from firmware_protocol.vocabulary import Capability, Phase, Sight, ZoneKind, zone
 from hardware_sim.record import parse
 from hardware_sim.sensors import Quality
+from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
 from tablectl.mirror.mirror import Mirror
 from tablectl.mirror.tags import TileFileError, load_tags
@@ -274,6 +275,37 @@ def test_riichi_shows_by_the_stick_where_orientation_is_not_sensed() -> None:
     bench.see(m.RiichiSlot(0, 1))
     bench.wait(400)
     assert bench.types()[-2:] == ["riichi_declared", "discarded"]
+
+
+def test_blind_time_does_not_count() -> None:
+    """The cable is out while a discard lies for an hour: it has been seen for a moment only."""
+    bench, tags = after_dealers_discard()
+    bench.draw(1, "7z")
+    before = len(bench.events)
+    bench.move(tags[1][0], ZoneKind.RIVER, 1)
+    bench.wait(100)
+    bench.mirror.link(False, bench.now)
+    bench.now += 3_600_000
+    bench.mirror.link(True, bench.now)
+    bench.decide(*bench.mirror.advance(bench.now, bench.state))
+    assert bench.types(before) == []
+    bench.wait(400)
+    assert bench.types(before) == ["discarded"]
+
+
+def test_an_indicator_nobody_read_is_known_by_its_place_in_the_wall() -> None:
+    bench = Bench()
+    bench.decide(cmd.PressStart(0), cmd.WallsReady(), cmd.RollDice(3, 4))
+    tags = [[bench.tag(name) for name in split(hand)] for hand in HANDS]
+    indicator = bench.tag("7z")
+    # 7 stacks stay at the right of seat 2's wall; the indicator is the third stack from the break (1.15.3).
+    bench.see(m.TileEvent(zone(ZoneKind.WALL, 2), 0, (m.TileSight(8, 1, 200, indicator),)))
+    for seat, mine in enumerate(tags):
+        bench.appear(ZoneKind.HAND, seat, *mine)
+    bench.see(m.TileEvent(zone(ZoneKind.WALL, 2), 0, (m.TileSight(8, 0, 0, indicator),)))
+    bench.wait(3000)
+    assert bench.types()[-2:] == ["dealt", "dora_revealed"]
+    assert bench.mirror.verdict.certainty in ("accepted", "tentative")
 
 
 def test_early_start_press_changes_nothing_but_is_refused() -> None:

@@ -160,11 +160,13 @@ class Bridge:
 
     def _take(self, item: object, now: int) -> None:
         if isinstance(item, LinkUp):
+            self._commit(self.core.handle_link(True))
             change = self.core.handle_device(item.peer.capabilities, {})
             if change is not None:
                 self._commit(change)
             self._show()
         elif isinstance(item, LinkFailed):
+            self._commit(self.core.handle_link(False))
             self.link.connect(now)
         elif isinstance(item, Delivery) and item.ticket:
             self._deliver(item, now)
