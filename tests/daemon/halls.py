@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hardware_sim.people import Progress
 from hardware_sim.runner import RunConfig, RunningTable
 from hardware_sim.table import Options
 from hardware_sim.tags import full_set
@@ -78,6 +79,8 @@ class Hall:
         self.clock = clock
         self._make_daemon = make_daemon
         self.bell = asyncio.Event()
+        self.asked: asyncio.Queue[str] = asyncio.Queue()
+        """Tables whose people wait for somebody to type in their result."""
         self.record = folder / "record.jsonl"
         self.record.write_text(json.dumps(record or short()) + "\n", encoding="utf-8")
         self.tables = {name: self._table(name, level, speed, faults or {}) for name in tables}
@@ -111,12 +114,20 @@ class Hall:
             script.write_text(faults[name] + "\n", encoding="utf-8")
         return RunningTable(
             RunConfig(
-                Options(level=level, seed=3, speed=speed, hold=True),
+                Options(
+                    level=level, seed=3, speed=speed, hold=True,
+                    operator=frozenset() if level == "tiles" else frozenset({"result"}),
+                ),
                 record=str(self.record), link=self.folder / f"tty-{name}",
                 tiles_toml=self.folder / f"{name}.toml", faults=str(script) if script else None,
-                exit_at_end=False, on_event=lambda _progress: self.bell.set(),
+                exit_at_end=False, on_event=lambda progress: self._heard(name, progress),
             )
         )  # fmt: skip
+
+    def _heard(self, name: str, progress: Progress) -> None:
+        self.bell.set()
+        if progress.waits:
+            self.asked.put_nowait(name)
 
     # ------------------------------------------------------------------ life
 

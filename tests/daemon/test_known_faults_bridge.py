@@ -33,9 +33,9 @@ PROVED: dict[int, tuple[str, str]] = {
     5: ("daemon/test_port.py", "test_nobody_else_may_open_it_and_closing_does_not_reset_the_board"),
     6: ("daemon/test_port.py", "test_lost_comes_exactly_once_and_after_the_descriptor_is_closed"),
     7: ("daemon/test_device_session.py", "test_stop_writes_the_fact_in_hand_and_takes_at_most_two_seconds"),
-    8: ("daemon/test_port.py", "test_the_same_port_opens_again_at_once_after_the_loss"),
+    8: ("daemon/test_device_session.py", "test_lost_comes_once_and_the_same_name_is_found_again"),
     9: ("daemon/test_port.py", "test_lost_comes_exactly_once_and_after_the_descriptor_is_closed"),
-    10: ("daemon/test_port.py", "test_closing_while_it_is_being_lost_is_one_end"),
+    10: ("daemon/test_port.py", "test_lost_comes_exactly_once_and_after_the_descriptor_is_closed"),
     11: ("daemon/test_device_session.py", "test_after_a_reconnection_the_fate_of_a_motion_is_asked"),
     12: ("daemon/test_device_session.py", "test_a_silent_board_is_noticed_and_found_again"),
     13: ("daemon/test_device_session.py", "test_one_log_line_per_change_however_often_it_is_tried"),
@@ -49,7 +49,6 @@ PROVED: dict[int, tuple[str, str]] = {
     27: ("daemon/test_outage_port.py", "test_a_board_that_restarts_in_any_phase"),
     28: ("daemon/test_outage_port.py", "test_a_board_that_restarts_in_any_phase"),
     29: ("daemon/test_device_session.py", "test_a_motion_that_may_have_been_written_is_never_written_again"),
-    33: ("first_light/test_bus.py", "test_row_33_34_37_a_broker_that_comes_late_and_again_hears_everything"),
     34: ("first_light/test_bus.py", "test_row_33_34_37_a_broker_that_comes_late_and_again_hears_everything"),
     35: ("first_light/test_bus.py", "test_row_35_36_a_late_will_is_answered_with_a_new_birth"),
     36: ("first_light/test_bus.py", "test_row_36_a_short_absence_is_not_told_and_a_long_one_is"),
@@ -72,7 +71,7 @@ NOT_HERE: dict[int, str] = {
     31: "no version is read but in HELLO (tests/wire/spec)",
 }  # fmt: skip
 
-HERE = {1, 3, 4, 16, 17, 19, 23, 24, 32, 37, 43, 47}
+HERE = {1, 3, 4, 16, 17, 19, 23, 24, 32, 33, 37, 43, 47}
 """Rows with a test of their own in this file."""
 
 
@@ -81,6 +80,11 @@ def test_every_row_has_its_place() -> None:
     own = {int(name.split("_")[2]) for name in functions(Path(__file__)) if name.startswith("test_row_")}  # fmt: skip
     assert own == HERE
     assert all(NOT_HERE.values())
+
+
+def own_test(row: int) -> str:
+    """The test of a row of `HERE`."""
+    return next(n for n in functions(Path(__file__)) if n.startswith(f"test_row_{row:02}_"))
 
 
 @cache
@@ -168,12 +172,13 @@ def test_row_17_the_container_notes_have_mount_and_cgroup_rule() -> None:
     assert "--device-cgroup-rule='c 188:* rmw'" in text
 
 
-def test_row_19_closing_does_not_drop_dtr_unless_asked() -> None:
+def test_row_19_lines_stay_as_they_are_unless_the_file_says_otherwise() -> None:
     assert PortOptions("/dev/x").hupcl is False
     assert PortOptions("/dev/x").dtr is None
-    table = loads(
-        '[[tables]]\nid = "t"\nport = "x"\ndtr = false\nrts = false\nhupcl = true\n'
-    ).tables[0]
+    text = '[[tables]]\nid = "t"\nport = "x"\n'
+    plain = loads(text).tables[0]
+    assert (plain.dtr, plain.rts, plain.hupcl) == (None, None, False)
+    table = loads(f"{text}dtr = false\nrts = false\nhupcl = true\n").tables[0]
     assert (table.dtr, table.rts, table.hupcl) == (False, False, True)
 
 
@@ -268,6 +273,34 @@ def test_row_32_any_valid_frame_feeds_the_liveness_of_a_link() -> None:
 
 
 # ---------------------------------------------------------------- broker and operations
+
+
+def test_row_33_everything_retained_is_said_again_after_a_restart_of_the_broker(
+    tmp_path: Path,
+) -> None:
+    """A broker that forgot all hears birth, link, state, info and health anew, though nothing has changed."""
+    from tests.first_light.brokers import Mosquitto
+    from tests.first_light.test_bus import Bench, FakeTable, running, watcher
+
+    kept = {"bridge/state", "bridge/info", "bridge/health", "link", "state"}
+
+    async def story() -> None:
+        broker = Mosquitto(tmp_path)
+        broker.start()
+        try:
+            async with running(Bench(broker.port, FakeTable())) as bench:
+                await bench.until("online")
+                broker.stop()
+                await bench.until("offline")
+                broker.start()
+                await bench.until("online")
+                async with watcher(broker.port).connected() as late:
+                    await late.until(lambda seen: kept <= set(seen.retained), 10)
+                assert late.seen.retained["bridge/state"]["state"] == "online"
+        finally:
+            broker.stop()
+
+    asyncio.run(asyncio.wait_for(story(), 40))
 
 
 def test_row_37_a_broker_that_is_down_at_boot_is_tried_for_ever_with_jitter() -> None:

@@ -1,7 +1,8 @@
-"""`python -m tests.wire.mutants`."""
+"""`python -m tests.wire.mutants`: those of the wire alone."""
 
 import sys
 
-from tests.wire.mutants import main
+from tests.mutants import main
+from tests.wire.mutants import WIRE
 
-sys.exit(main(sys.argv[1:]))
+sys.exit(main(sys.argv[1:], (WIRE,)))
