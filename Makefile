@@ -46,7 +46,7 @@ soak: $(VENV)/.dev
 	TABLECTL_SCALE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m soak $(TEST_ARGS)
 
 mutants: $(VENV)/.dev
-	$(BIN)/python -m tests.wire.mutants
+	$(BIN)/python -m tests.mutants
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
