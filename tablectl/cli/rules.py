@@ -63,21 +63,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _open(word: str) -> Sheet:
-    """`tenhou,kuitan=false` → that ruleset with that option; a value that is no TOML is text."""
-    import re
-    import tomllib
-
+    """The ruleset that a word names, with its options."""
+    from tablectl.cli.ruleset_word import split
     from tablectl.engine.rules import sheet
 
-    name, *parts = re.split(r",(?=\s*\w+\s*=)", word)
-    options: dict[str, Any] = {}
-    for part in parts:
-        key, _, raw = part.partition("=")
-        try:
-            options[key.strip()] = tomllib.loads(f"value = {raw}")["value"]
-        except tomllib.TOMLDecodeError:
-            options[key.strip()] = raw.strip()
-    return sheet(name.strip(), options)
+    return sheet(*split(word))
 
 
 def _list(*, as_json: bool) -> int:

@@ -189,21 +189,12 @@ def _case(args: argparse.Namespace, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split(word: str | None) -> tuple[str | None, dict[str, Any]]:
-    """`tenhou,kuitan=false` → the name and its options; a value that is no TOML is text."""
+    """Name and options of a ruleset; none where none is named."""
     if word is None:
         return None, {}
-    import re
-    import tomllib
+    from tablectl.cli.ruleset_word import split
 
-    name, *parts = re.split(r",(?=\s*\w+\s*=)", word)
-    options: dict[str, Any] = {}
-    for part in parts:
-        key, _, raw = part.partition("=")
-        try:
-            options[key.strip()] = tomllib.loads(f"value = {raw}")["value"]
-        except tomllib.TOMLDecodeError:
-            options[key.strip()] = raw.strip()
-    return name.strip(), options
+    return split(word)
 
 
 def _usage(message: str) -> Exception:
