@@ -200,24 +200,15 @@ def may_riichi(state: GameState, number: int) -> Refusal | None:
         return Refusal(
             "not_your_turn", "riichi is declared after one's own draw", "", "A39.13", number, "P8"
         )
-    if seat.riichi:
-        return Refusal("riichi_already", "this seat has declared riichi")
-    if seat.stopped:
-        return Refusal(
-            "stopped", "a stopped hand may not declare riichi", "", "A54.3", number, "P39"
-        )
+    barred = _barred_from_riichi(state, number)
+    if barred:
+        return barred
     if not seat.closed:
         return Refusal(
             "riichi_open_hand", "an open hand cannot declare riichi", "", "A39.3", number, "P8"
         )
     if state.scores[number] < rules.riichi_min_points:
-        return Refusal(
-            "riichi_points",
-            f"riichi needs {rules.riichi_min_points} points",
-            "",
-            rules.ref("riichi_min_points"),
-            state.scores[number],
-        )
+        return _too_few_points(state, number)
     if state.live < rules.riichi_min_live_tiles:
         return Refusal(
             "riichi_live_tiles",
@@ -228,6 +219,28 @@ def may_riichi(state: GameState, number: int) -> Refusal | None:
             "P8",
         )
     return None
+
+
+def _barred_from_riichi(state: GameState, number: int) -> Refusal | None:
+    seat = state.seats[number]
+    if seat.riichi:
+        return Refusal("riichi_already", "this seat has declared riichi")
+    if seat.stopped:
+        return Refusal(
+            "stopped", "a stopped hand may not declare riichi", "", "A54.3", number, "P39"
+        )
+    return None
+
+
+def _too_few_points(state: GameState, number: int) -> Refusal:
+    rules = state.rules
+    return Refusal(
+        "riichi_points",
+        f"riichi needs {rules.riichi_min_points} points",
+        "",
+        rules.ref("riichi_min_points"),
+        state.scores[number],
+    )
 
 
 def declare_riichi(state: GameState, command: cmd.DeclareRiichi) -> Answer:
@@ -256,21 +269,11 @@ def declare_riichi(state: GameState, command: cmd.DeclareRiichi) -> Answer:
 
 def _riichi_by_word(state: GameState, command: cmd.DeclareRiichi) -> Answer:
     number, rules = command.seat, state.rules
-    seat = state.seats[number]
     if state.phase not in ("dice", "deal", "play"):
         return Refusal("not_in_play", f"riichi is declared in a hand (phase {state.phase})")
-    if seat.riichi:
-        return Refusal("riichi_already", "this seat has declared riichi")
-    if seat.stopped:
-        return Refusal(
-            "stopped", "a stopped hand may not declare riichi", "", "A54.3", number, "P39"
-        )
+    barred = _barred_from_riichi(state, number)
+    if barred:
+        return barred
     if state.scores[number] < rules.riichi_min_points:
-        return Refusal(
-            "riichi_points",
-            f"riichi needs {rules.riichi_min_points} points",
-            "",
-            rules.ref("riichi_min_points"),
-            state.scores[number],
-        )
+        return _too_few_points(state, number)
     return [ev.RiichiDeclared(number, command.double), ev.RiichiAccepted(number)]

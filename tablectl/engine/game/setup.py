@@ -35,21 +35,13 @@ def start_game(state: GameState, command: cmd.StartGame) -> Answer:
         )
     scores = command.scores or (rules.start_points,) * 4
     return [
-        ev.GameStarted(
-            game_id=command.game_id,
-            knowledge=command.knowledge,
-            auto_deal=command.auto_deal,
-            ruleset_id=rules.id,
-            ruleset=rules.to_dict(),
-            ruleset_hash=rules.hash,
-            players=command.players,
-            names=_names(command.names, command.players),
+        _started(
+            command,
+            rules,
             scores=scores,
-            first_dealer=command.first_dealer,
             seat_draw=command.seat_draw and rules.seat_draw != "assigned",
             shuffler=command.shuffler % 4,
             provisional_east=command.provisional_east % 4,
-            time_limit_min=command.time_limit_min,
         )
     ]
 
@@ -78,26 +70,35 @@ def adopt_game(state: GameState, command: cmd.AdoptGame) -> Answer:
             value=total,
         )
     return [
-        ev.GameStarted(
-            game_id=command.game_id,
-            knowledge=command.knowledge,
-            auto_deal=command.auto_deal,
-            ruleset_id=rules.id,
-            ruleset=rules.to_dict(),
-            ruleset_hash=rules.hash,
-            players=command.players,
-            names=_names(command.names, command.players),
+        _started(
+            command,
+            rules,
             scores=command.scores,
-            first_dealer=command.first_dealer,
             seat_draw=False,
             round_wind=command.round_wind,
             hand_number=command.hand_number,
             honba=command.honba if rules.honba_counted else 0,
             deposits=command.deposits,
             adopted=True,
-            time_limit_min=command.time_limit_min,
         )
     ]
+
+
+def _started(command: cmd.StartGame | cmd.AdoptGame, rules: Ruleset, **rest: Any) -> ev.GameStarted:
+    """What every start says: who plays, by which rules, and what the table tells."""
+    return ev.GameStarted(
+        game_id=command.game_id,
+        knowledge=command.knowledge,
+        auto_deal=command.auto_deal,
+        ruleset_id=rules.id,
+        ruleset=rules.to_dict(),
+        ruleset_hash=rules.hash,
+        players=command.players,
+        names=_names(command.names, command.players),
+        first_dealer=command.first_dealer,
+        time_limit_min=command.time_limit_min,
+        **rest,
+    )
 
 
 def _ready(state: GameState, ruleset: dict[str, Any], players: FourNames) -> Ruleset | Refusal:
