@@ -6,6 +6,7 @@ renamed. Seats are the physical sides 0–3; tiles are two characters (`5m`, `0p
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import (
@@ -92,7 +93,7 @@ class RequestError(ValueError):
         return Refused(self.code, str(self), hint=self.hint, field=self.field)
 
 
-class RequestModel(BaseModel):
+class RequestModel(BaseModel, ABC):
     """Base of the requests: unknown fields are refused, nothing is coerced silently."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -100,9 +101,9 @@ class RequestModel(BaseModel):
     name: ClassVar[str]
     needs_referee: ClassVar[bool] = False
 
+    @abstractmethod
     def command(self, context: Context) -> commands.Command:
         """The engine command this request asks for."""
-        raise NotImplementedError
 
 
 class GameStart(RequestModel):
