@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Sequence
 from typing import cast
 
@@ -13,7 +12,7 @@ from firmware_protocol import messages as m
 from firmware_protocol.capture import mask_text
 from firmware_protocol.errors import WireError
 from firmware_protocol.link import Link
-from firmware_protocol.paging import InfoReader, SnapshotReader
+from firmware_protocol.paging import InfoReader
 from firmware_protocol.schema import Kind, Message
 from firmware_protocol.timing import signed32
 from firmware_protocol.vocabulary import InfoKey, LogLevel, ResetCause, level
@@ -27,6 +26,7 @@ from tablectl.table.drivers import (
     MarkSent,
     Motion,
     Output,
+    Outputs,
     Reopen,
     ReportFact,
     Say,
@@ -35,6 +35,7 @@ from tablectl.table.drivers import (
 )
 from tablectl.table.motions import Motions
 from tablectl.table.picture import DevicePicture
+from tablectl.table.reading import StateReading
 
 MS = 1_000
 SECOND = 1_000_000
@@ -42,7 +43,7 @@ ANSWER = 1 * SECOND
 """A page not answered is asked for again after this; the link itself repeats lost frames."""
 ASK_MOST = 3
 RESYNC_MOST = 8 * SECOND
-"""A board that does not tell its texts or state keeps no table waiting longer."""
+"""A board that does not tell its texts or state keeps no table waiting longer; its state is read all the same."""
 NO_ANSWER = 12 * SECOND
 """Six Hello of 2 s without an answer: the port may be stuck, so it is opened anew (known fault 12)."""
 CALM = 10 * SECOND
@@ -51,10 +52,7 @@ FAILURES_MOST = 3
 RETRY = 250 * MS
 SNAPSHOT_GAP = 10 * SECOND
 SNAPSHOT_GAP_MOST = 300 * SECOND
-"""Between two snapshots asked because the digests differ: a board whose digest is wrong is not flooded."""
-
-HOLD = 3 * SECOND
-"""A snapshot waits this long for the events it includes."""
+"""Between two snapshots asked in vain or because the digests differ: a board in the wrong is not flooded."""
 
 TEXTS = (
     (InfoKey.MODEL, "model"),
@@ -86,14 +84,14 @@ def version_number() -> int:
     return sum((part & 0xFF) << shift for part, shift in zip(parts, (24, 16, 8), strict=False))
 
 
-class FramedDevice:
+class FramedDevice(Outputs):
     """A `Driver` for boards that speak the framed protocol."""
 
     def __init__(self, context: DriverContext) -> None:
+        super().__init__()
         self._context = context
         self._options = context.options
         self._link: Link | None = None
-        self._out: deque[Output] = deque()
         self._motions = Motions(self._options.motion_patience_ms * MS)
         self._picture = DevicePicture()
         self._info: DeviceInfo | None = None
@@ -111,11 +109,12 @@ class FramedDevice:
         # texts and snapshot
         self._texts: dict[str, str] = {}
         self._reader: InfoReader | None = None
-        self._snapshot: SnapshotReader | None = None
+        self._reading: StateReading | None = None
+        self._untold = False
+        """The board was asked for its state in vain; it is asked again while it is up."""
         self._snapshot_gap = SNAPSHOT_GAP
         self._snapshot_not_before = 0
         self._differs_at: int | None = None
-        self._held_since: int | None = None
         self._asked_at = 0
         self._asked = 0
         self._unsettled_known = False
@@ -183,6 +182,9 @@ class FramedDevice:
             self._failures = 0
         if link.state is d.State.UP:
             self._motions.poll(now)
+        if self._reading is not None:
+            self._reading.poll(now)
+            self._hand_over(now)
         self._go_on(now)
 
     def data_to_send(self, now: int) -> bytes:
@@ -199,13 +201,9 @@ class FramedDevice:
             times += [self._motions.next_deadline, self._resync_until]
             if self._asked:
                 times.append(self._asked_at + ANSWER)
+            if self._reading is not None:
+                times.append(self._reading.next_deadline)
         return min((t for t in times if t is not None), default=None)
-
-    def take(self) -> list[Output]:
-        """What the session has to do, in order."""
-        out = list(self._out)
-        self._out.clear()
-        return out
 
     def done(self, output: Output, now: int, answer: Sequence[Motion] = ()) -> None:
         """The session has dealt with an output."""
@@ -308,16 +306,17 @@ class FramedDevice:
         assert self._link is not None
         message = delivery.message
         if message.SPEC.kind is Kind.EVENT:
-            self._event(delivery)
+            self._event(delivery, now)
             return
         if isinstance(message, m.Heartbeat):
             self._heartbeat(message, now)
         elif isinstance(message, m.InfoPage):
             self._info_page(message)
         elif isinstance(message, (m.SnapshotState, m.SnapshotTiles)):
-            if self._snapshot is not None:
+            if self._reading is not None:
                 self._asked = 0
-                self._snapshot.feed(message)
+                self._reading.page(message, now)
+                self._hand_over(now)
         elif isinstance(message, m.ActionStatus):
             self._motions.status(message, now)
         elif isinstance(message, m.LogText):
@@ -328,7 +327,7 @@ class FramedDevice:
         if delivery.ticket:
             self._link.accept(delivery)
 
-    def _event(self, delivery: d.Delivery) -> None:
+    def _event(self, delivery: d.Delivery, now: int) -> None:
         message = delivery.message
         uptime = delivery.uptime_ms
         if uptime is not None:
@@ -346,6 +345,9 @@ class FramedDevice:
         elif isinstance(message, m.EventsLost):
             text = f"the board had no room for {message.count} events: its state is read anew"
             self._out.append(Say(logging.WARNING, text))
+        if self._reading is not None:
+            self._reading.event(self._reported, message, now)
+            self._hand_over(now)
 
     def _heartbeat(self, heartbeat: m.Heartbeat, now: int) -> None:
         wrong = self._picture.compare(heartbeat, self._handled)
@@ -372,8 +374,8 @@ class FramedDevice:
             self._picture.stale = True
         self._warnings = self._version_warnings(item)
         self._info = self._device_info(peer)
-        self._reader = self._snapshot = None
-        self._asked = 0
+        self._forget_questions()
+        self._untold = False
         reason = (
             "the board has started anew: reading its state"
             if item.new_boot
@@ -451,7 +453,10 @@ class FramedDevice:
         self._motions.link_down()
         self._unsettled_known = False
         self._up_since = self._resync_until = None
-        self._reader = self._snapshot = None
+        self._forget_questions()
+
+    def _forget_questions(self) -> None:
+        self._reader = self._reading = None
         self._asked = 0
 
     def _refused(self, item: d.LinkRefused) -> None:
@@ -518,23 +523,34 @@ class FramedDevice:
             return
         if self._stand == "resync" and self._texts_missing(now):
             return
-        if not self._picture.stale or (self._stand == "up" and now < self._snapshot_not_before):
+        if not self._picture.stale or (self._untold and self._stand != "up"):
             return
-        if self._snapshot is None:
-            self._snapshot = SnapshotReader()
+        if self._stand == "up" and now < self._snapshot_not_before:
+            return
+        if self._reading is None:
+            self._reading = StateReading(self._reported)
             self._asked = 0
-        if self._snapshot.done:
-            self._take_snapshot(now)
+        request = self._reading.request
+        if request is None:
             return
         if self._asked >= ASK_MOST:
-            self._picture.stale = False
-            self._snapshot = None
-            self._asked = 0
-            self._warnings.append("the board does not tell its state")
+            self._forget_questions()
+            self._rest(now)
+            if not self._untold:
+                self._untold = True
+                text = "the board does not tell its state; it is asked again and again"
+                self._warnings.append(text)
+                if self._stand == "up":
+                    self._out.append(Say(logging.WARNING, text))
             return
-        if self._send(self._snapshot.request, now):
+        if self._send(request, now):
             self._asked += 1
             self._asked_at = now
+
+    def _rest(self, now: int) -> None:
+        """Snapshots cost the line: the next one that is not due to lost events comes later, and later."""
+        self._snapshot_not_before = now + self._snapshot_gap
+        self._snapshot_gap = min(2 * self._snapshot_gap, SNAPSHOT_GAP_MOST)
 
     def _texts_missing(self, now: int) -> bool:
         if self._reader is None:
@@ -567,45 +583,29 @@ class FramedDevice:
         if self._link is not None and self._link.peer is not None:
             self._info = self._device_info(self._link.peer)
 
-    def _take_snapshot(self, now: int) -> None:
-        """Hand the snapshot over exactly where it belongs among the events."""
-        snapshot = self._snapshot
-        assert snapshot is not None
-        assert snapshot.state is not None
-        behind = signed32(snapshot.state.version - self._reported)
-        if behind > 0:
-            # Events it includes are still on their way (or never come, in a minor we do not read).
-            self._held_since = now if self._held_since is None else self._held_since
-            if now < self._held_since + HOLD:
-                return
-        self._held_since = None
-        self._snapshot = None
+    def _hand_over(self, now: int) -> None:
+        """A state that is whole goes right behind the last event it includes."""
+        reading = self._reading
+        if reading is None or reading.result is None:
+            return
+        self._reading = None
         self._asked = 0
-        if behind < 0:
-            return  # overtaken by events: `_ask` begins a new one
         if self._differs_at is not None:
-            self._snapshot_not_before = now + self._snapshot_gap
-            self._snapshot_gap = min(2 * self._snapshot_gap, SNAPSHOT_GAP_MOST)
+            self._rest(now)
             self._differs_at = None
-        self._picture.snapshot(snapshot.state)
-        pages: list[Message] = [snapshot.state]
-        number = 1
-        for (zone, reader), tiles in sorted(snapshot.tiles.items()):
-            for at in range(0, len(tiles), 4):
-                pages.append(
-                    m.SnapshotTiles(
-                        snapshot.state.version, number, zone, reader, tuple(tiles[at : at + 4])
-                    )
-                )
-                number += 1
-        for page in pages:
+        if self._untold:
+            self._untold = False
+            self._out.append(Say(logging.INFO, "the board has told its state after all"))
+        for page in reading.result:
+            if isinstance(page, m.SnapshotState):
+                self._picture.snapshot(page)
             self._out.append(ReportFact(Fact(self._options.table_id, page, None, None, None)))
 
     def _maybe_up(self, now: int) -> None:
         waiting = (
             not self._unsettled_known
             or self._motions.asking
-            or self._picture.stale
+            or (self._picture.stale and not self._untold)
             or self._reader is not None
             or any(name not in self._texts for _, name in TEXTS)
         )
@@ -614,7 +614,8 @@ class FramedDevice:
             return
         if waiting:
             self._warnings.append("the board did not answer all questions in time")
-            self._picture.stale = False
+            self._untold = self._picture.stale
+            self._reader = None
             for _, name in TEXTS:
                 self._texts.setdefault(name, "")
         self._resync_until = None

@@ -7,6 +7,7 @@ A vendor's own board joins by a class with these methods, named as an entry poin
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -185,6 +186,19 @@ class Driver(Protocol):
     def figures(self) -> dict[str, int]:
         """Counters for health and metrics."""
         ...
+
+
+class Outputs:
+    """What a driver wants, in order, until the session takes it: the same in every driver."""
+
+    def __init__(self) -> None:
+        self._out: deque[Output] = deque()
+
+    def take(self) -> list[Output]:
+        """See `Driver.take`."""
+        out = list(self._out)
+        self._out.clear()
+        return out
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ Nothing is numbered or acknowledged, so displays are written again every ten sec
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 
 from firmware_protocol import messages as m
@@ -45,6 +44,7 @@ from tablectl.table.drivers import (
     MarkSent,
     Motion,
     Output,
+    Outputs,
     ReportFact,
     Say,
     SettleMotion,
@@ -72,12 +72,12 @@ _COMMANDS = {ActionKind.LIFT: "LIFT", ActionKind.LOWER: "LOWER"}
 _WINDS = "ESWN"
 
 
-class LineDevice:
+class LineDevice(Outputs):
     """A `Driver` for boards that speak lines."""
 
     def __init__(self, context: DriverContext) -> None:
+        super().__init__()
         self._options = context.options
-        self._out: deque[Output] = deque()
         self._buffer = bytearray()
         self._overlong = False
         self._to_send: list[str] = []
@@ -154,12 +154,6 @@ class LineDevice:
         if self._to_send:
             times.append(0)
         return min((t for t in times if t is not None), default=None)
-
-    def take(self) -> list[Output]:
-        """What the session has to do."""
-        out = list(self._out)
-        self._out.clear()
-        return out
 
     def done(self, output: Output, now: int, answer: Sequence[Motion] = ()) -> None:
         """The session has dealt with an output."""

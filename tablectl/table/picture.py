@@ -40,9 +40,9 @@ class DevicePicture:
             self.forget()
         if self.state is None:
             return
-        change = _change(self.state, message)
-        if change:
-            self.state = dataclasses.replace(self.state, **change)
+        changed = change(self.state, message)
+        if changed:
+            self.state = dataclasses.replace(self.state, **changed)
 
     def compare(self, heartbeat: m.Heartbeat, event_no: int) -> bool:
         """Compare at the same event only; True when the picture has just been found wrong."""
@@ -61,7 +61,8 @@ class DevicePicture:
         return self.stale
 
 
-def _change(state: m.SnapshotState, message: Message) -> dict[str, Any]:
+def change(state: m.SnapshotState, message: Message) -> dict[str, Any]:
+    """The fields of a state that an event changes."""
     match message:
         case m.LidEvent(phase=phase):
             return {"lid": phase}

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from firmware_protocol import deliveries as d
 from firmware_protocol import messages as m
 from firmware_protocol.capture import read_capture
 from firmware_protocol.schema import Schema
@@ -38,7 +39,7 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     bell = Bell()
     pty = Pty(tmp_path / "table")
-    device = Board(pty, bell, **(board or {}))
+    device = more.pop("kind", Board)(pty, bell, **(board or {}))
     ledger = Ledger(bell)
     prepare = more.pop("prepare", None)
     if prepare is not None:
@@ -396,6 +397,68 @@ def test_a_board_that_tells_nothing_comes_up_with_a_warning(
             await b.until(lambda: b.ledger.events() == [1])
 
     play(work)
+
+
+class BusyBoard(Board):
+    """Something happens behind every second page of a snapshot: no version lasts."""
+
+    def _item(self, item: d.Item) -> None:
+        super()._item(item)
+        asked = isinstance(item, d.Delivery) and isinstance(item.message, m.SnapshotRequest)
+        if asked and len(self.requests) % 2:
+            number = len(self.requests)
+            zone, tag = 0x30 + number % 7 % 4, 0xE0040000 + number
+            self.tiles.setdefault((zone, 2), []).append(m.TileAt(3, 1, tag))
+            self.link.send(m.TileEvent(zone, 2, (m.TileSight(3, 1, 200, tag),)), self.now())
+
+
+def test_a_state_is_read_while_the_game_goes_on(tmp_path: Path) -> None:
+    """Known weakness of reading one version: under steady traffic it began anew until time was up."""
+
+    async def work() -> None:
+        def prepare(board: Board, _ledger: Ledger) -> None:
+            board.tiles = {
+                (zone, 1): [m.TileAt(n, 1, zone << 8 | n) for n in range(13)]
+                for zone in range(0x20, 0x24)
+            }
+
+        async with bench(tmp_path, kind=BusyBoard, prepare=prepare) as b:
+            await b.until(b.ledger.up)
+            assert b.ledger.status.warnings == ()
+            facts = [fact.message for fact in b.ledger.facts]
+            at = next(n for n, x in enumerate(facts) if isinstance(x, m.SnapshotState))
+            state = facts[at]
+            assert isinstance(state, m.SnapshotState)
+            assert state.version == sum(isinstance(x, m.TileEvent) for x in facts[:at]) > 5
+            pages = facts[at + 1 : at + state.pages]
+            tags = {tile.tag for x in pages if isinstance(x, m.SnapshotTiles) for tile in x.tiles}
+            told = {x.tiles[0].tag for x in facts[:at] if isinstance(x, m.TileEvent)}
+            assert tags == {zone << 8 | n for zone in range(0x20, 0x24) for n in range(13)} | told
+
+    play(work)
+
+
+def test_a_state_that_was_not_told_in_time_is_read_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(device_module, "ANSWER", 100_000)
+    monkeypatch.setattr(device_module, "SNAPSHOT_GAP", 200_000)
+
+    async def work() -> None:
+        def prepare(board: Board, _ledger: Ledger) -> None:
+            board.silent = {m.SnapshotRequest}
+
+        async with bench(tmp_path, prepare=prepare) as b:
+            await b.until(b.ledger.up)
+            assert any("does not tell its state" in w for w in b.ledger.status.warnings)
+            assert not b.ledger.facts
+            b.board.silent = set()
+            await b.until(lambda: bool(b.ledger.facts))
+            assert isinstance(b.ledger.facts[0].message, m.SnapshotState)
+
+    with caplog.at_level(logging.INFO, "tablectl.link"):
+        play(work)
+    assert "told its state after all" in caplog.text
 
 
 def other(major: int, minor: int) -> Schema:
