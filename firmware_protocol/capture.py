@@ -32,7 +32,7 @@ class NotACapture(WireError):  # noqa: N818 - named after what it tells
     """A file is no capture, or one of its lines is not."""
 
     code = "wire.capture"
-    hint = "captures begin with '# tablectl capture 1'; they are written by 'tablectl run' with [table.capture]"
+    hint = "captures begin with '# tablectl capture 1'; 'tablectl run' writes them where a table's 'capture' is set"
 
 
 class Piece(NamedTuple):

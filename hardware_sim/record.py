@@ -124,7 +124,7 @@ def find(where: str, seed: int = 0) -> dict[str, Any]:
 
 def _objects(path: Path) -> Iterator[str]:
     with _open(path) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8")
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig")
         if path.suffix == ".json":
             yield text.read()
             return

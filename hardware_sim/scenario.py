@@ -31,6 +31,7 @@ from typing import Any
 
 from hardware_sim.errors import RecordError
 from hardware_sim.tags import KINDS, full_set, split_tiles
+from hardware_sim.textfile import SAVE_AS, read_text
 
 HAND = 13
 TILE = r"[0-9][mpsz]"
@@ -70,9 +71,21 @@ FORMS = (
 def read(path: Path, seed: int = 0) -> dict[str, Any]:
     """The raw record of a scenario file. Raises RecordError with file and line of the story."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecordError(f"{path.name} is no scenario: {error}", value=str(path)) from error
+        raw = tomllib.loads(read_text(path))
+    except OSError as error:
+        raise RecordError(
+            f"{path.name} cannot be read: {error.strerror}",
+            value=str(path),
+            hint="name a scenario file",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"{path.name} is no UTF-8 text: {error.reason}", value=str(path), hint=SAVE_AS
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise RecordError(
+            f"{path.name} is no scenario: {error}", value=str(path), hint="see docs/simulator.md"
+        ) from error
     name = str(raw.get("id", path.stem))
     reds = bool(raw.get("red", True))
     hands = raw.get("hand")

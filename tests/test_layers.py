@@ -32,8 +32,8 @@ ALLOWED: dict[str, set[str]] = {
 }  # fmt: skip
 """Room → the rooms it may look into. `tablectl.cli` stands on top of everything; it alone sees the simulator."""
 
-EVERYONE_MAY = {"tablectl", "tablectl.errors"}
-"""The bare package (its version) and the shared error tree."""
+EVERYONE_MAY = {"tablectl", "tablectl.errors", "tablectl.textfile"}
+"""The bare package (its version), the shared error tree, and the one way to read a text file."""
 
 TOP = {"tablectl.cli", "tablectl.__main__"}
 MAX_LINES = 700

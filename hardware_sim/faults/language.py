@@ -19,6 +19,7 @@ from typing import Any
 
 from firmware_protocol.vocabulary import Motor
 from hardware_sim.errors import ScriptError
+from hardware_sim.textfile import SAVE_AS, read_text
 
 BUNDLED = Path(__file__).resolve().parent.parent / "scripts"
 """Scripts that come with the simulator; `--faults NAME` finds them."""
@@ -178,7 +179,17 @@ def bundled_names() -> list[str]:
 def load_script(name: str) -> list[Sentence]:
     """The sentences of a script file. Raises ScriptError with file and line."""
     path = find_script(name)
-    return parse_script(path.read_text(encoding="utf-8"), path.name)
+    try:
+        text = read_text(path)
+    except OSError as error:
+        raise ScriptError(
+            f"{path.name} cannot be read: {error.strerror}", value=name, hint="look at its rights"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ScriptError(
+            f"{path.name} is no UTF-8 text: {error.reason}", value=name, hint=SAVE_AS
+        ) from error
+    return parse_script(text, path.name)
 
 
 def parse_script(text: str, name: str = "script") -> list[Sentence]:

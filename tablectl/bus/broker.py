@@ -233,6 +233,8 @@ class Connection(aiomqtt.Client):
         reason_code: ReasonCode,
         properties: Properties | None = None,
     ) -> None:
+        if self._connected.cancelled():
+            return  # the try was given up: nobody waits for its end
         # A peer that hangs up before CONNACK is not noticed until the whole timeout has passed.
         if not self._connected.done():
             self._connected.set_exception(MqttCodeError(reason_code, "closed before CONNACK"))

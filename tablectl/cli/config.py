@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tablectl.config import Problem, Settings
 
 DEFAULT = Path("tablectl.toml")
+_FILE = "the hall's file (tablectl.toml in this folder)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,14 +26,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 ok, 1 findings, 2 usage or configuration"
     )
     parts = parser.add_subparsers(dest="part", required=True, metavar="check|init|explain")
-    check = parts.add_parser("check", help="read a file and name every fault")
-    check.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE")
+    check = parts.add_parser(
+        "check",
+        help="read a file and name every fault",
+        description="Read a hall's file and all it names (secrets, certificates, tiles, house rules), open nothing.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="examples:\n"
+        "  tablectl config check                             tablectl.toml in this folder\n"
+        "  sudo tablectl config check /etc/tablectl/tablectl.toml\n"
+        "  tablectl config check hall.toml --json | jq '.problems[].message'\n\n"
+        "Ports, boards and the broker are looked at by 'tablectl doctor'.\n"
+        "exit codes: 0 good (warnings may be there), 1 faults, 2 the file cannot be read",
+    )
+    check.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE", help=_FILE)
     check.add_argument("--json", action="store_true", help="faults as one JSON object")
-    init = parts.add_parser("init", help="write a commented file to begin with")
-    init.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE")
+    init = parts.add_parser(
+        "init",
+        help="write a commented file to begin with",
+        description="Write a file with every key as a remark, and one [[tables]] block for each serial port found.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="examples:\n"
+        "  tablectl config init                              tablectl.toml in this folder\n"
+        "  sudo tablectl config init /etc/tablectl/tablectl.toml\n"
+        "  tablectl config init --stdout | less\n\n"
+        "exit codes: 0 written, 2 the file is there already or cannot be written",
+    )
+    init.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE", help=_FILE)
     init.add_argument("--force", action="store_true", help="overwrite an existing file")
     init.add_argument("--stdout", action="store_true", help="print instead of writing")
-    explain = parts.add_parser("explain", help="what the keys mean")
+    explain = parts.add_parser(
+        "explain",
+        help="what the keys mean",
+        description="What each key means: kind, default, example, variable of the environment, when a change counts.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="examples:\n"
+        "  tablectl config explain | less                    all keys\n"
+        "  tablectl config explain tables                    one section\n"
+        "  tablectl config explain delay                     one key, wherever it stands\n\n"
+        "exit codes: 0 ok, 2 there is no such key",
+    )
     explain.add_argument("key", nargs="?", metavar="KEY", help="such as 'mqtt' or 'tables.port'")
 
 
@@ -47,8 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(path: Path, *, as_json: bool) -> int:
     from tablectl.config import ConfigError, load
-    from tablectl.config.check import beyond_syntax
-    from tablectl.engine import rules
+    from tablectl.daemon import hallfile
 
     settings: Settings | None = None
     problems: list[Problem] = []
@@ -57,18 +88,19 @@ def _check(path: Path, *, as_json: bool) -> int:
     except ConfigError as error:
         problems = error.problems
     else:
-        problems = beyond_syntax(settings, path, rules.ids())
+        problems = hallfile.problems(settings, path)
+    faults = hallfile.errors(problems)
     if as_json:
-        report = {"ok": not problems, "problems": [asdict(problem) for problem in problems]}
+        report = {"ok": not faults, "problems": [asdict(problem) for problem in problems]}
         print(json.dumps(report, ensure_ascii=False))
     else:
         for problem in problems:
             print(problem, file=sys.stderr)
-        if settings is not None and not problems:
+        if settings is not None and not faults:
             print(f"{path}: good, {_summary(settings)}")
     if any(problem.code == "config_unreadable" for problem in problems):
         return 2
-    return 1 if problems else 0
+    return 1 if faults else 0
 
 
 def _summary(settings: Settings) -> str:
@@ -87,14 +119,23 @@ def _init(path: Path, *, force: bool, to_stdout: bool) -> int:
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError:
-        print(f"{path}: is there already; --force overwrites it", file=sys.stderr)
-        return 2
     except OSError as error:
-        print(f"{path}: cannot be written: {error.strerror}", file=sys.stderr)
+        print(f"{path}: {_unwritable(path, error)}", file=sys.stderr)
         return 2
     print(f"{path}: written; edit it, then: tablectl config check {path}")
     return 0
+
+
+def _unwritable(path: Path, error: OSError) -> str:
+    if path.is_dir():
+        return f"is a folder; name the file in it, such as {path / DEFAULT}"
+    if isinstance(error, FileExistsError):
+        return "is there already; --force overwrites it"
+    if isinstance(error, FileNotFoundError):
+        return f"its folder is not there; mkdir -p {path.parent}"
+    if isinstance(error, PermissionError):
+        return f"this user may not write it; sudo tablectl config init {path}"
+    return f"cannot be written: {error.strerror}"
 
 
 def _ports() -> list[str]:
@@ -103,14 +144,12 @@ def _ports() -> list[str]:
 
 
 def _explain(key: str | None) -> int:
-    from tablectl.config.explain import keys, reference
+    from tablectl.config.explain import nearest, reference
 
     text = reference(key)
     if not text:
-        import difflib
-
-        near = difflib.get_close_matches(str(key), [item.dotted for item in keys()], n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "'tablectl config explain' lists all"
+        near = nearest(str(key))
+        hint = f"did you mean '{near}'?" if near else "'tablectl config explain' lists all"
         print(f"no key '{key}': {hint}", file=sys.stderr)
         return 2
     print(text)

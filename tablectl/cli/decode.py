@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -76,10 +77,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _lines(name: str, transcript: Transcript) -> Iterator[Line]:
     if name == "-":
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8-sig")
         for piece in read_capture(sys.stdin):
             yield from transcript.feed(piece)
     else:
-        with Path(name).open(encoding="utf-8") as stream:
+        with Path(name).open(encoding="utf-8-sig") as stream:
             for piece in read_capture(stream):
                 yield from transcript.feed(piece)
     yield from transcript.end()

@@ -71,6 +71,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"tablectl {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subs: dict[str | None, _Parser] = {}
     for key, command in COMMANDS.items():
         sub = commands.add_parser(
             key,
@@ -78,21 +79,26 @@ def main(argv: list[str] | None = None) -> int:
             description=command.help,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if key == name:
-            module = importlib.import_module(command.module)
-            module.configure(sub)
-            sub.set_defaults(run=module.run)
+        subs[key] = sub
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             # A terminal that lacks Japanese, or a file name that is no text, is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
     try:
+        if name in subs:
+            assert name is not None
+            module = importlib.import_module(COMMANDS[name].module)
+            module.configure(subs[name])
+            subs[name].set_defaults(run=module.run)
         args = parser.parse_args(arguments)
         code = int(args.run(args))
         sys.stdout.flush()
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return EXIT_INTERRUPTED
+        return _interrupted()
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        return _interrupted()  # Python wraps what happens while a class is made
     except BrokenPipeError:
         _forget_stdout()
         return EXIT_OK
@@ -101,6 +107,11 @@ def main(argv: list[str] | None = None) -> int:
         _forget_stdout()
         return EXIT_USAGE
     return code
+
+
+def _interrupted() -> int:
+    sys.stderr.write("interrupted\n")
+    return EXIT_INTERRUPTED
 
 
 def _forget_stdout() -> None:

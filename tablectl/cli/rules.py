@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _open(word: str) -> Sheet:
     """The ruleset that a word names, with its options."""
-    from tablectl.cli.ruleset_word import split
     from tablectl.engine.rules import sheet
+    from tablectl.engine.rules.word import split
 
     return sheet(*split(word))
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tablectl.config import Settings
+
+LEAVE_S = 0.2
+"""Idle threads end at once; one that does not hangs."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,19 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 stopped on request, 2 it could not start."""
-    from tablectl.config import ConfigError, load
-    from tablectl.config.check import beyond_syntax
-    from tablectl.engine import rules
-
-    try:
-        settings = load(args.config)
-    except ConfigError as error:
-        print(error, file=sys.stderr)
-        return 2
-    problems = beyond_syntax(settings, args.config, rules.ids())
-    if problems:
-        for problem in problems:
-            print(problem, file=sys.stderr)
+    _end_at_once_when_asked()
+    settings = _settings(args, lambda text: print(text, file=sys.stderr))
+    if settings is None:
         return 2
 
     import asyncio
@@ -58,43 +53,87 @@ def run(args: argparse.Namespace) -> int:
     from tablectl.table.errors import DriverError
     from tablectl.web.server import WebAddressError
 
-    logs.configure(args.log or settings.log.level, settings.log.format)
+    logs.configure(settings.log.level, settings.log.format)
+    log = logging.getLogger("tablectl")
+
+    def again() -> Settings | None:
+        return _settings(args, lambda text: log.error("not reloaded: %s", text))
 
     async def live() -> None:
         daemon = Daemon(settings)
-        daemon.obey_signals(lambda: _read_again(args.config))
+        daemon.obey_signals(again)
         daemon.on_ready = _tell
         await daemon.run()
+        await _leave()
 
     try:
         asyncio.run(live())
     except (JournalError, TileFileError, DriverError, RuleError) as error:
-        logging.getLogger("tablectl").error("%s", error)
+        log.error("%s", error)
         return 2
     except WebAddressError as error:
-        logging.getLogger("tablectl").error("%s (%s)", error, error.hint)
+        log.error("%s (%s)", error, error.hint)
         return 2
     return 0
 
 
-def _read_again(path: Path) -> Settings | None:
-    """The file as it is now; None, and the faults in the log, when it cannot be used."""
-    import logging
+def _end_at_once_when_asked() -> None:
+    """Until the daemon's loop takes the signals nothing is open: a stop ends the process where it is."""
+    import signal
 
+    def end(number: int, _frame: object) -> None:
+        if number == signal.SIGINT:
+            os.write(2, b"stopped before it had begun\n")
+        os._exit(0)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _settings(args: argparse.Namespace, tell: Callable[[str], None]) -> Settings | None:
+    """The file as it is now; None, and every fault told, when it cannot be used."""
     from tablectl.config import ConfigError, load
-    from tablectl.config.check import beyond_syntax
-    from tablectl.engine import rules
+    from tablectl.daemon import hallfile
 
-    log = logging.getLogger("tablectl")
     try:
-        settings = load(path)
+        settings = load(args.config)
     except ConfigError as error:
-        log.error("not reloaded, everything stays as it was:\n%s", error)
+        for problem in error.problems:
+            tell(str(problem))
         return None
-    problems = beyond_syntax(settings, path, rules.ids())
+    problems = hallfile.problems(settings, args.config, serving=True)
     for problem in problems:
-        log.error("not reloaded, everything stays as it was: %s", problem)
-    return None if problems else settings
+        tell(str(problem))
+    if hallfile.errors(problems):
+        return None
+    if args.log:
+        settings = settings.model_copy(
+            update={"log": settings.log.model_copy(update={"level": args.log})}
+        )
+    return settings
+
+
+async def _leave() -> None:
+    """Everything is written and closed. A thread that hangs in a system call (a name that is looked up,
+
+    an address that swallows packets) is not waited for: a stop takes two seconds at most.
+    """
+    import asyncio
+    import logging
+    import threading
+
+    loop = asyncio.get_running_loop()
+    workers = asyncio.create_task(loop.shutdown_default_executor())
+    await asyncio.wait({workers}, timeout=LEAVE_S)
+    hanging = [
+        thread for thread in threading.enumerate()
+        if not thread.daemon and thread is not threading.main_thread()
+    ]  # fmt: skip
+    if hanging:
+        logging.shutdown()
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def _tell(daemon: object) -> None:
@@ -105,4 +144,5 @@ def _tell(daemon: object) -> None:
     assert isinstance(daemon, Daemon)
     pages = f", pages at {daemon.web.address}/board" if daemon.web is not None else ""
     log = logging.getLogger("tablectl")
-    log.info("running: %d tables%s", len(daemon.units), pages)
+    count = len(daemon.units)
+    log.info("running: %d table%s%s", count, "" if count == 1 else "s", pages)

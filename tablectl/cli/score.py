@@ -192,7 +192,7 @@ def _split(word: str | None) -> tuple[str | None, dict[str, Any]]:
     """Name and options of a ruleset; none where none is named."""
     if word is None:
         return None, {}
-    from tablectl.cli.ruleset_word import split
+    from tablectl.engine.rules.word import split
 
     return split(word)
 

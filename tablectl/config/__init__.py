@@ -1,6 +1,6 @@
 """The one TOML file of a daemon: its model, where each key stands, and errors that point at it."""
 
-from tablectl.config.load import ConfigError, Problem, load, loads
+from tablectl.config.load import load, loads
 from tablectl.config.model import (
     BroadcastSettings,
     JournalSettings,
@@ -11,6 +11,7 @@ from tablectl.config.model import (
     VenueSettings,
     WebSettings,
 )
+from tablectl.config.problem import ConfigError, Problem
 from tablectl.config.secret import Secret, SecretError
 
 __all__ = [

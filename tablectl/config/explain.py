@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tablectl.config.model import Settings
+from tablectl.config.problem import PREFIX
+from tablectl.config.reload import is_live
 from tablectl.config.secret import Secret
 
 
@@ -71,6 +74,8 @@ def _kind(annotation: Any) -> str:
     if origin in (Union, types.UnionType):
         parts = [_kind(part) for part in get_args(annotation) if part is not type(None)]
         return " | ".join(parts)
+    if origin is tuple:
+        return f"list of {_kind(get_args(annotation)[0])}s"
     if origin is not None and get_args(annotation):
         return _kind(get_args(annotation)[0])
     names = {bool: "true | false", int: "number", str: "text", Path: "path", Secret: "secret"}
@@ -83,25 +88,61 @@ def _default(field: FieldInfo) -> str:
     value = field.default
     if value is None:
         return "none"
+    if value == ():
+        return "[]"
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, (str, Path)) else str(value)
 
 
 def reference(wanted: str | None = None) -> str:
-    """All keys (or those of one section, or one key) as text; empty when nothing matches."""
+    """All keys (or those of one section, or of one name) as text; empty when nothing matches.
+
+    A person may write `mqtt`, `[mqtt]`, `mqtt.url`, `url` or `TABLECTL_MQTT__URL`.
+    """
     lines: list[str] = []
     section = None
-    for key in keys():
-        if wanted and not (key.dotted == wanted or f"{key.dotted}.".startswith(f"{wanted}.")):
-            continue
+    for key in _chosen(wanted):
         if key.section != section:
             section = key.section
             lines += ["", _heading(section)]
         lines.append(f"{key.name} = {key.kind}    (default: {key.default})")
         lines.append(f"    {key.meaning}")
         lines += [f"    example: {key.name} = {example}" for example in key.examples]
+        lines.append(f"    {_change(key)}")
     return "\n".join(lines).strip()
+
+
+def _chosen(wanted: str | None) -> list[Key]:
+    every = keys()
+    if not wanted:
+        return every
+    word = _plain(wanted)
+    found = [key for key in every if f"{key.dotted}.".startswith(f"{word}.")]
+    return found or [key for key in every if key.name == word]
+
+
+def _plain(wanted: str) -> str:
+    return wanted.strip("[] ").lower().removeprefix(PREFIX.lower()).replace("__", ".")
+
+
+def nearest(wanted: str) -> str:
+    """The key or section most like a misspelt one, or ''."""
+    word = _plain(wanted)
+    names = [key.dotted for key in keys()]
+    sections = sorted({key.section for key in keys()})
+    near = difflib.get_close_matches(word, [*names, *sections], n=1)
+    if not near:
+        near = [n for n in names if difflib.get_close_matches(word, [n.rpartition(".")[2]], n=1)]
+    return near[0] if near else ""
+
+
+def _change(key: Key) -> str:
+    when = "taken over by a reload (SIGHUP)" if is_live(key.dotted) else "needs a restart"
+    if key.section.startswith("tables"):
+        return f"a change {when}" if when.startswith("needs") else f"a change is {when}"
+    variable = f"{PREFIX}{key.section}__{key.name}".upper()
+    return f"in the environment: {variable}; a change {'is ' if when[0] == 't' else ''}{when}"
 
 
 def _heading(section: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,16 +10,21 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    Strict,
     StringConstraints,
     field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from tablectl.config.environment import Environment
 from tablectl.config.secret import Secret
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,32}$")]
 Level = Literal["basic", "score", "tiles"]
+Whole = Annotated[int, Strict()]
+"""A number without quotes; a file that says "15" or 15.0 means something else."""
+Truth = Annotated[bool, Strict()]
 
 
 class _Section(BaseModel):
@@ -37,6 +43,11 @@ class VenueSettings(_Section):
         default="",
         description="how the hall is called on the board; free text",
         examples=['"麻雀一番"'],
+    )
+    rulesets: tuple[Path, ...] = Field(
+        default=(),
+        description="house-rule files of the hall, whose ids a game may name; relative to the configuration file",
+        examples=['["friday.toml", "league-night.toml"]'],
     )
 
 
@@ -71,7 +82,7 @@ class MqttSettings(_Section):
         description="auto tries MQTT 5 and degrades to 3.1.1",
         examples=['"auto"'],
     )
-    keepalive: int = Field(
+    keepalive: Whole = Field(
         default=15, ge=5, le=600, description="seconds between signs of life", examples=["15"]
     )
 
@@ -81,19 +92,22 @@ class MqttSettings(_Section):
         if not value.startswith(("mqtt://", "mqtts://")):
             msg = "a broker address starts with mqtt:// or mqtts://"
             raise ValueError(msg)
+        if "@" in value:
+            msg = "user and password do not belong into the address: it is printed; they have keys of their own"
+            raise ValueError(msg)
         return value
 
 
 class WebSettings(_Section):
     """The pages and the HTTP API."""
 
-    enabled: bool = Field(default=True, description="serve pages at all", examples=["true"])
+    enabled: Truth = Field(default=True, description="serve pages at all", examples=["true"])
     host: str = Field(
         default="127.0.0.1",
         description="address to listen on; 0.0.0.0 opens the pages to the hall's network",
         examples=['"0.0.0.0"'],
     )
-    port: int = Field(
+    port: Whole = Field(
         default=8731, ge=0, le=65535, description="TCP port; 0 = any", examples=["8731"]
     )
 
@@ -106,12 +120,12 @@ class JournalSettings(_Section):
         description="SQLite file of all tables; relative to the configuration file",
         examples=['"/var/lib/tablectl/journal.db"'],
     )
-    fsync: bool = Field(
+    fsync: Truth = Field(
         default=True,
         description="false trades the last moments before a power cut for speed",
         examples=["true"],
     )
-    keep_days: int = Field(
+    keep_days: Whole = Field(
         default=0,
         ge=0,
         description="finished games older than this are pruned; 0 keeps all",
@@ -122,7 +136,7 @@ class JournalSettings(_Section):
 class BroadcastSettings(_Section):
     """The feed with hands for the stream."""
 
-    delay: Annotated[int, Field(ge=0, le=7200)] | Literal["hand"] = Field(
+    delay: Annotated[Whole, Field(ge=0, le=7200)] | Literal["hand"] = Field(
         default="hand",
         description='seconds until hands are shown, or "hand": when the hand has ended',
         examples=["300", '"hand"'],
@@ -140,7 +154,7 @@ class LogSettings(_Section):
         description="auto: journald under systemd, text elsewhere",
         examples=['"json"'],
     )
-    unmask: bool = Field(
+    unmask: Truth = Field(
         default=False,
         description="write tags and concealed tiles in clear; only for a closed test bench",
         examples=["false"],
@@ -150,28 +164,28 @@ class LogSettings(_Section):
 class SensorSettings(_Section):
     """How the readings of tile antennas are trusted (level tiles)."""
 
-    settle_ms: int = Field(
+    settle_ms: Whole = Field(
         default=300,
         ge=0,
         le=5000,
         description="a tile must lie this long before its place counts",
         examples=["300"],
     )
-    missed_reads: int = Field(
+    missed_reads: Whole = Field(
         default=3,
         ge=1,
         le=20,
         description="reads in a row without a tile before it counts as gone",
         examples=["3"],
     )
-    read_period_ms: int = Field(
+    read_period_ms: Whole = Field(
         default=100,
         ge=10,
         le=2000,
         description="time between two reads of one antenna",
         examples=["100"],
     )
-    same_tag_ms: int = Field(
+    same_tag_ms: Whole = Field(
         default=1500,
         ge=0,
         le=5000,
@@ -197,7 +211,7 @@ class TableSettings(_Section):
         description='"framed" (SPEC.md), "line" (a simple sketch), or a driver of an installed package',
         examples=['"framed"'],
     )
-    baud: int = Field(
+    baud: Whole = Field(
         default=115200, ge=1200, le=4_000_000, description="bits per second", examples=["115200"]
     )
     level: Level | None = Field(
@@ -212,18 +226,18 @@ class TableSettings(_Section):
     )
     ruleset: str = Field(
         default="tenhou",
-        description="rules of a game that names none ('tablectl rules list')",
-        examples=['"m-league"'],
+        description="rules of a game that names none: an id ('tablectl rules list'), options after commas, or a house-rule file",
+        examples=['"m-league"', '"tenhou,length=tonpuusen"', '"our-hall.toml"'],
     )
-    dtr: bool | None = Field(
+    dtr: Truth | None = Field(
         default=None,
         description="level of the DTR line while open; many boards reset when it changes",
         examples=["false"],
     )
-    rts: bool | None = Field(
+    rts: Truth | None = Field(
         default=None, description="level of the RTS line while open", examples=["false"]
     )
-    hupcl: bool = Field(
+    hupcl: Truth = Field(
         default=False,
         description="drop DTR when the port is closed; resets many boards",
         examples=["false"],
@@ -238,12 +252,23 @@ class TableSettings(_Section):
         description="command that puts the right firmware on this board; shown when versions differ",
         examples=['"make flash BOARD=mj100"'],
     )
-    operator_results: bool = Field(
+    operator_results: Truth = Field(
         default=False,
         description="level tiles: a person types the results although the tiles are seen",
         examples=["false"],
     )
     sensors: SensorSettings = Field(default=SensorSettings(), description="tile antennas")
+
+    @field_validator("port")
+    @classmethod
+    def _whole_name(cls, value: str) -> str:
+        if not value.strip():
+            msg = "a table without a port cannot be reached"
+            raise ValueError(msg)
+        if re.fullmatch(r"(tty|COM|cu\.)\w+", value):
+            msg = "a port is named by its whole path, such as /dev/ttyUSB0"
+            raise ValueError(msg)
+        return value
 
 
 class Settings(BaseSettings):
@@ -295,7 +320,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Environment over file; no dotenv files, so that nothing hides in a folder."""
-        return env_settings, init_settings
+        return Environment(settings_cls), init_settings
 
 
 class DuplicateTableError(ValueError):

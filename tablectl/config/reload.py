@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
 from tablectl.config.model import Settings, TableSettings
 
-_LIVE = ("log.level", "log.format", "venue.name", "journal.keep_days")
+_LIVE = ("log.level", "log.format", "venue.name", "venue.rulesets", "journal.keep_days")
 _LIVE_PER_TABLE = ("name", "ruleset", "sensors", "operator_results")
 
 
@@ -39,6 +40,29 @@ def changes(old: Settings, new: Settings) -> list[Change]:
     return found
 
 
+def content_changes(
+    old: Mapping[str, str], new: Mapping[str, str], named: Sequence[Change]
+) -> list[Change]:
+    """Files and secrets behind a key that are not what they were, though the key is the same.
+
+    `old`, `new`: key → fingerprint. `named`: what `changes` has found already.
+    """
+    known = {change.key for change in named}
+    return [
+        Change(key, live=is_live(key))
+        for key in sorted(old.keys() & new.keys())
+        if old[key] != new[key] and key not in known
+    ]
+
+
+def is_live(key: str) -> bool:
+    """Whether a running daemon takes over this key (`mqtt.url`, `tables.t1.name`, `tables.name`)."""
+    parts = key.split(".")
+    if parts[0] == "tables":
+        return any(part in _LIVE_PER_TABLE for part in parts[1:])
+    return any(key == live or key.startswith(f"{live}.") for live in _LIVE)
+
+
 def _compare(path: str, old: Any, new: Any) -> list[Change]:
     if old == new:
         return []
@@ -48,8 +72,7 @@ def _compare(path: str, old: Any, new: Any) -> list[Change]:
             for name in type(old).model_fields
             for change in _compare(f"{path}.{name}", getattr(old, name), getattr(new, name))
         ]
-    live = any(path == key or path.startswith(f"{key}.") for key in _LIVE)
-    return [Change(path, live=live)]
+    return [Change(path, live=is_live(path))]
 
 
 def merged(old: TableSettings, new: TableSettings) -> TableSettings:

@@ -10,20 +10,22 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from tablectl import __version__
 from tablectl.bus.broker import Broker
 from tablectl.config import Settings
-from tablectl.config.reload import Change, changes, merged, merged_settings
-from tablectl.daemon import logs
+from tablectl.config.reload import Change, changes, content_changes, merged, merged_settings
+from tablectl.daemon import hallfile, logs
 from tablectl.daemon.clock import Clock, SystemClock
+from tablectl.daemon.contents import fingerprints
 from tablectl.daemon.ids import Ids, random_ids
 from tablectl.daemon.lag import LoopLag
 from tablectl.daemon.notify import Notifier, Watchdog
 from tablectl.daemon.progress import Progress
 from tablectl.daemon.unit import TableUnit
+from tablectl.engine.rules import RuleError
 from tablectl.journal import Health, Journal, JournalError
 from tablectl.web.server import WebServer
 
@@ -58,6 +60,7 @@ class Daemon:
         """Set once everything is started: tables read back, pages served, ports being opened."""
         self.on_ready: Callable[[Daemon], None] = lambda _daemon: None
         self.keep_days = settings.journal.keep_days
+        self._contents: dict[str, str] = {}
         self._ids = ids
         self._stopping = asyncio.Event()
         keepalive_s = settings.mqtt.keepalive if settings.mqtt else 0
@@ -77,18 +80,30 @@ class Daemon:
         loop.add_signal_handler(signal.SIGHUP, lambda: self._read_again(read_again))
 
     def _read_again(self, read_again: Callable[[], Settings | None]) -> None:
+        self.notifier.reloading()
         settings = read_again()
         if settings is not None:
             self.reload(settings)
+        self.notifier.ready(self.status_line())
 
     def reload(self, settings: Settings) -> list[Change]:
         """Take over the changes that a running daemon can; the others are named and left alone."""
+        try:
+            rules = hallfile.rules_of(settings)
+        except RuleError as error:
+            _LOG.error("configuration: not reloaded, everything stays as it was: %s", error)
+            return []
+        contents = fingerprints(settings, rules)
         found = changes(self.settings, settings)
+        found += content_changes(self._contents, contents, found)
         for change in found:
             if change.live:
                 _LOG.info("configuration: %s taken over", change.key)
             else:
-                _LOG.warning("configuration: %s needs a restart and is not used yet", change.key)
+                _LOG.warning(
+                    "configuration: %s is not used yet, it needs a restart (systemctl restart tablectl)",
+                    change.key,
+                )
         if not found:
             _LOG.info("configuration: nothing has changed")
         logs.configure(settings.log.level, settings.log.format)
@@ -96,13 +111,17 @@ class Daemon:
         for table in settings.tables:
             unit = self.units.get(table.id)
             if unit is not None:
-                unit.retune(settings, merged(unit.settings, table))
+                unit.retune(settings, merged(unit.settings, table), rules)
         self.settings = merged_settings(self.settings, settings)
+        self._contents |= {c.key: contents[c.key] for c in found if c.live and c.key in contents}
         self.notifier.status(self.status_line())
         return found
 
     async def run(self) -> None:
-        """Live until `stop`. Raises JournalError, TileFileError, WebAddressError before anything runs."""
+        """Live until `stop`.
+
+        Raises JournalError, TileFileError, DriverError, RuleError, WebAddressError before anything runs.
+        """
         self.journal = Journal.open(
             self.settings.journal.path,
             fsync=self.settings.journal.fsync,
@@ -110,7 +129,8 @@ class Daemon:
         )
         tasks: list[asyncio.Task[None]] = []
         try:
-            await self._prepare(self.journal)
+            if not await self._unless_stopping(self._prepare(self.journal)):
+                return
             tasks.append(asyncio.create_task(self.lag.run(), name="loop lag"))
             tasks.append(asyncio.create_task(self._tell_systemd(), name="systemd"))
             tasks.append(asyncio.create_task(self._prune(self.journal), name="prune"))
@@ -124,8 +144,23 @@ class Daemon:
         finally:
             await self._end(tasks)
 
+    async def _unless_stopping(self, coming: Coroutine[Any, Any, None]) -> bool:
+        """Do it, unless a stop is asked for before it is done: a long start is left at once."""
+        doing = asyncio.create_task(coming, name="start")
+        stopping = asyncio.create_task(self._stopping.wait(), name="stopping")
+        await asyncio.wait({doing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if doing.done():
+            doing.result()
+            return True
+        doing.cancel()
+        await asyncio.gather(doing, return_exceptions=True)
+        return False
+
     async def _prepare(self, journal: Journal) -> None:
         settings = self.settings
+        rules = hallfile.rules_of(settings)
+        self._contents = fingerprints(settings, rules)
         broker = None
         if settings.mqtt is not None:
             mqtt = settings.mqtt
@@ -148,6 +183,7 @@ class Daemon:
                 instance=instance,
                 broker=broker,
                 loop_lag_ms=self.lag.worst_ms,
+                rules=rules,
             )
             await unit.prepare()
             self.units[table.id] = unit

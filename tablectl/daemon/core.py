@@ -18,13 +18,13 @@ from tablectl.bus.requests import RequestError, parse
 from tablectl.daemon import facts, feeds, motions
 from tablectl.daemon.clock import Clock
 from tablectl.daemon.ids import Ids
-from tablectl.engine import rules
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
 from tablectl.engine.game.commands import Command, Refusal
 from tablectl.engine.game.events import Event, Knowledge
 from tablectl.engine.game.state import GameState
 from tablectl.engine.game.timeline import Timeline
+from tablectl.engine.rules import SHIPPED, HallRules, RuleError
 from tablectl.journal import EventEntry, FactEntry, NewAction, RequestEntry, Transaction, canonical
 from tablectl.mirror.mirror import Mirror, MirrorOptions
 from tablectl.mirror.submit import Accepted, Fact, Refused, Request
@@ -78,22 +78,26 @@ class TableCore:
         clock: Clock,
         ids: Ids,
         default_ruleset: str = "tenhou",
+        hall: HallRules = SHIPPED,
         most: Knowledge = "tiles",
     ) -> None:
+        """`default_ruleset` as the hall's file has it: an id or a file of `hall`, options after commas."""
         self.table_id = table_id
         self.mirror = mirror
         self.timeline = Timeline()
         self._clock = clock
         self._ids = ids
-        self._default_ruleset = default_ruleset
+        self._hall = hall
+        self._default_ruleset = hall.pick(default_ruleset)
         self._most: Knowledge = most
         self._lift_open = False
         """A lift was asked for and its fate is not known yet."""
 
-    def retune(self, options: MirrorOptions, default_ruleset: str) -> None:
-        """Other sensor times, another ruleset for games that name none."""
+    def retune(self, options: MirrorOptions, default_ruleset: str, hall: HallRules) -> None:
+        """Other sensor times, other rules for the games to come. Raises RuleError."""
+        self._default_ruleset = hall.pick(default_ruleset)
+        self._hall = hall
         self.mirror.retune(options)
-        self._default_ruleset = default_ruleset
 
     # ------------------------------------------------------------------ what is so now
 
@@ -130,8 +134,11 @@ class TableCore:
         return self._ids("game")
 
     def resolve_ruleset(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
-        """The whole ruleset as JSON; RuleError for an unknown one."""
-        return rules.load(name or self._default_ruleset, options).to_dict()
+        """The whole ruleset as JSON; RuleError for an unknown one. A name is an id, never a path."""
+        if not name:
+            name, own = self._default_ruleset
+            options = {**own, **options}
+        return self._hall.load(name, options).to_dict()
 
     @property
     def wake_at(self) -> int | None:
@@ -283,10 +290,11 @@ class TableCore:
             command = model.command(self)
         except RequestError as error:
             return error.refusal()
-        except rules.RuleError as error:
-            return Refused(
-                error.code, str(error), hint="'tablectl rules list' shows them", field="ruleset"
-            )
+        except RuleError as error:
+            near = f"did you mean {error.nearest!r}?" if error.nearest else error.hint
+            hint = near or f"known here: {', '.join(self._hall.ids)}"
+            field = "ruleset" if error.code == "unknown_ruleset" else "options"
+            return Refused(error.code, error.message, hint=hint, field=field)
         refusal = self._decide(draft, command, ASKED)
         if refusal is None:
             return Accepted(tuple(draft.event_ids))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Callable, Mapping
 
 
@@ -39,6 +40,10 @@ class Notifier:
     def ready(self, status: str) -> None:
         """The daemon is usable."""
         self.send("READY=1", f"STATUS={status}")
+
+    def reloading(self) -> None:
+        """The configuration is read again; `ready` ends it."""
+        self.send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def status(self, text: str) -> None:
         """One line for `systemctl status`."""

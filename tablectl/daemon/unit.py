@@ -18,6 +18,7 @@ from tablectl.daemon.displays import desired
 from tablectl.daemon.ids import Ids
 from tablectl.daemon.source import PublicSource
 from tablectl.daemon.writer import TableWriter
+from tablectl.engine.rules import SHIPPED, HallRules
 from tablectl.journal import Journal, StoredEvent
 from tablectl.mirror.mirror import Mirror, MirrorOptions
 from tablectl.mirror.tags import TagMap, load_tags
@@ -43,8 +44,10 @@ class TableUnit:
         instance: str,
         broker: Broker | None,
         loop_lag_ms: Callable[[], float],
+        rules: HallRules = SHIPPED,
     ) -> None:
         self.settings = table
+        self._rules = rules
         self.table_id = table.id
         self._journal = journal
         self._clock = clock
@@ -91,13 +94,15 @@ class TableUnit:
             clock=self._clock,
             ids=self._ids,
             default_ruleset=table.ruleset,
+            hall=self._rules,
             most=table.level or "tiles",
         )
 
-    def retune(self, settings: Settings, table: TableSettings) -> None:
-        """Take over what may change while it runs: names, ruleset of the next game, sensor times."""
+    def retune(self, settings: Settings, table: TableSettings, rules: HallRules) -> None:
+        """Take over what may change while it runs: names, rules of the next game, sensor times."""
         self.settings = table
-        self.writer.core.retune(mirror_options(table), table.ruleset)
+        self._rules = rules
+        self.writer.core.retune(mirror_options(table), table.ruleset, rules)
         self.source.rename(table.name or table.id, settings.venue.name or settings.venue.id)
         self._wake()
 

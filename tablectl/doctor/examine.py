@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tablectl.bus.broker import BrokerAddressError
 from tablectl.config import SecretError, Settings
-from tablectl.config.check import beyond_syntax
+from tablectl.daemon import hallfile
 from tablectl.daemon.clock import Clock, SystemClock
-from tablectl.doctor import host, memory, pages, ports, rights
-from tablectl.doctor.finding import Finding, fail, ok
+from tablectl.doctor import files, host, memory, pages, ports, rights
+from tablectl.doctor.finding import Finding, fail, ok, warn
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ async def examine(
             say(finding)
 
     tell(*_config(settings, file))
+    tell(*files.examine(settings, file))
     tell(host.clock(clock or SystemClock()), host.disk(settings.journal.path))
     path = settings.journal.path
     daemon = memory.holder(path)
@@ -66,7 +67,9 @@ async def _broker(settings: Settings, daemon: int, plan: Plan) -> list[Finding]:
     try:
         broker = rights.broker_of(settings)
     except SecretError as error:
-        return [fail("broker", settings.mqtt.url, error.code, error.message, error.hint)]
+        say = warn if error.code == "secret_elsewhere" else fail
+        message = f"not looked at, the password is missing: {error.message}"
+        return [say("broker", settings.mqtt.url, error.code, message, error.hint)]
     except BrokerAddressError as error:
         return [fail("broker", settings.mqtt.url, error.code, str(error), error.hint)]
     tables = [table.id for table in settings.tables]
@@ -76,14 +79,15 @@ async def _broker(settings: Settings, daemon: int, plan: Plan) -> list[Finding]:
 
 
 def _config(settings: Settings, file: Path) -> list[Finding]:
-    problems = beyond_syntax(settings, file)
-    if not problems:
-        count = len(settings.tables)
-        return [ok("config", str(file), f"good, {count} table{'' if count == 1 else 's'}")]
-    return [
-        fail(
+    problems = hallfile.problems(settings, file)
+    found = [
+        (warn if problem.severity == "warning" else fail)(
             "config", f"{problem.file}:{problem.line}" if problem.line else problem.file,
             problem.code, problem.message, problem.hint or problem.example or "tablectl config explain",
         )
         for problem in problems
     ]  # fmt: skip
+    if hallfile.errors(problems):
+        return found
+    count = len(settings.tables)
+    return [ok("config", str(file), f"good, {count} table{'' if count == 1 else 's'}"), *found]

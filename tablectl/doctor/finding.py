@@ -13,7 +13,7 @@ class Finding:
     """One line. `code` is stable; `fix` is empty only where nothing is to be done."""
 
     check: str
-    """`config`, `port`, `board`, `clock`, `disk`, `journal`, `daemon`, `broker`, `rights`, `retained`, `web`."""
+    """`config`, `files`, `port`, `board`, `clock`, `disk`, `journal`, `daemon`, `broker`, `rights`, `retained`, `web`."""
     subject: str
     """Table, path, address or topic that was looked at."""
     status: Status

@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import grp
 import os
-import pwd
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tablectl.config import TableSettings
+from tablectl.doctor.files import may, service_user
 from tablectl.doctor.finding import Finding, fail, ok, warn
 from tablectl.mirror.submit import Accepted, Fact, Refused, Request
 from tablectl.table.drivers import Motion, MotionEnd
@@ -23,7 +23,6 @@ from tablectl.table.session import LinkStatus, TableSession
 
 WAIT_S = 6.0
 """Some boards start anew when they are opened, and their boot loader takes two seconds."""
-SERVICE_USER = "tablectl"
 _NEVER_AGAIN = ReconnectOptions(first_ms=3_600_000, most_ms=3_600_000, missing_ms=3_600_000)
 
 
@@ -175,19 +174,19 @@ def _parts(status: LinkStatus) -> tuple[str, str, str]:
 
 def _service_rights(table: TableSettings, path: Path) -> list[Finding]:
     """Run by root everything opens: would it for the service's user?"""
+    user = service_user()
     if (
         os.geteuid() != 0
+        or user is None
         or not path.is_char_device()
         or str(path.resolve()).startswith("/dev/pts/")
     ):
         return []
     try:
-        user = pwd.getpwnam(SERVICE_USER)
         info = path.stat()
-    except (KeyError, OSError):
+    except OSError:
         return []
-    groups = {group.gr_gid for group in grp.getgrall() if SERVICE_USER in group.gr_mem}
-    if may_open(info, user.pw_uid, groups | {user.pw_gid}):
+    if may(info, user.uid, user.groups, 0o6):
         return []
     try:
         group = grp.getgrgid(info.st_gid).gr_name
@@ -196,16 +195,7 @@ def _service_rights(table: TableSettings, path: Path) -> list[Finding]:
     return [
         fail(
             "port", table.id, "port_denied",
-            f"the service's user {SERVICE_USER} may not open {path} ({group}, {stat.filemode(info.st_mode)})",
-            f"sudo usermod -aG {group} {SERVICE_USER} && sudo systemctl restart tablectl",
+            f"the service's user {user.name} may not open {path} ({group}, {stat.filemode(info.st_mode)})",
+            f"sudo usermod -aG {group} {user.name} && sudo systemctl restart tablectl",
         )
     ]  # fmt: skip
-
-
-def may_open(info: os.stat_result, uid: int, groups: set[int]) -> bool:
-    """Whether file rights let a user read and write."""
-    if uid in {0, info.st_uid}:
-        return uid == 0 or info.st_mode & 0o600 == 0o600
-    if info.st_gid in groups:
-        return info.st_mode & 0o060 == 0o060
-    return info.st_mode & 0o006 == 0o006

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tablectl.engine.tiles import BY_NAME, KIND, NAMES
+from tablectl.textfile import NotTextError, read_text
 
 SET_SIZE = 136
 COPIES = 4
@@ -65,7 +66,7 @@ class TagMap:
 def load_tags(path: Path) -> TagMap:
     """Read a tile file; TileFileError names what is wrong with it."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path))
     except OSError as error:
         raise TileFileError(
             "tiles_unreadable",
@@ -73,7 +74,11 @@ def load_tags(path: Path) -> TagMap:
             f"cannot be read: {error.strerror}",
             "name the table's tile file in 'tiles', or leave it out to play at level score",
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except NotTextError as error:
+        raise TileFileError(
+            "tiles_syntax", path, f"line {error.line}: {error.message}", error.hint
+        ) from error
+    except tomllib.TOMLDecodeError as error:
         raise TileFileError(
             "tiles_syntax", path, f"not TOML: {error}", 'write lines such as E00401… = "5m"'
         ) from error

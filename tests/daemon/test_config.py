@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tablectl.cli.main import main
 from tablectl.config import ConfigError, Problem, Settings, load, loads
-from tablectl.config.check import beyond_syntax
 from tablectl.config.explain import keys, template
 from tablectl.config.positions import positions
 from tablectl.config.reload import Change, changes
+from tablectl.daemon import hallfile
 
 TABLE = '[[tables]]\nid = "t1"\nport = "/dev/ttyUSB0"\n'
 
@@ -112,9 +113,9 @@ def test_secrets_come_from_text_file_environment_and_credential(
 def test_missing_secret_is_found_by_check_and_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "t.toml"
     path.write_text(f'[mqtt]\nusername = "u"\npassword = {{ file = "{tmp_path}/no" }}\n{TABLE}')
-    (problem,) = beyond_syntax(load(path), path)
+    (problem,) = hallfile.problems(load(path), path)
     assert (problem.code, problem.line) == ("secret_missing", 3)
-    assert "chmod 600" in problem.hint
+    assert "chmod 640" in problem.hint
 
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
@@ -209,3 +210,301 @@ def test_init_check_explain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_defaults_are_usable() -> None:
     assert Settings().tables == ()
+
+
+# ---------------------------------------------------------------- what a technician types
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "example"),
+    [
+        ("[venue]\nname = “麻雀”\n", "typographic quote", 'name = "麻雀"'),
+        ("[venue]\n\u3000name = 'x'\n", "full-width", ""),
+        ("[web]\nenabled = True\n", "small letters", "enabled = true"),
+        ("[web]\nenabled = yes\n", "small letters", "enabled = true"),
+        ("[mqtt]\nkeepalive = 15s\n", "unit", "keepalive = 15"),
+        ("[[tables]]\nid = t1\n", "quotes", 'id = "t1"'),
+        ("[[tables]]\nport = /dev/ttyUSB0\n", "quotes", 'port = "/dev/ttyUSB0"'),
+        ("venue: home\n", "colon", 'venue = "home"'),
+        ('[[tables]]\nid = "t1\n', "not closed", 'id = "t1"'),
+        ("[[tables]\n", "not closed", "[[tables]]"),
+        ('[[tables]]\nport = "C:\\Users\\x"\n', "single quotes", "port = 'C:\\Users\\x'"),
+        ("[web]\nport =\n", "value is missing", ""),
+        ("[web]\rport = 1\r", "carriage return", ""),
+    ],
+)
+def test_what_is_no_toml_is_shown_as_it_would_be_right(text: str, hint: str, example: str) -> None:
+    problem = fault(text)
+    assert problem.code == "config_syntax"
+    assert hint in problem.hint
+    assert problem.example == example
+    if example:
+        tomllib.loads(example)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[web]\nport = "8731"\n', "without quotes"),
+        ("[web]\nport = 87.5\n", "whole number"),
+        ('[web]\nenabled = "yes"\n', "true or false"),
+        ("[journal]\nfsync = 1\n", "true or false"),
+        ("[journal]\nkeep_days = true\n", "whole number"),
+        ("[venue]\nid = 2024-01-01\n", "text in quotes"),
+        ('[tables]\nid = "t1"\n', "double brackets"),
+        ('[[mqtt]]\nurl = "mqtt://x"\n', "single brackets"),
+        ('[[tables]]\nid = "t1"\nport = "ttyUSB0"\n', "/dev/ttyUSB0"),
+        ('[[tables]]\nid = "t1"\nport = " "\n', "cannot be reached"),
+    ],
+)
+def test_a_wrong_type_is_never_taken_for_the_right_one(text: str, words: str) -> None:
+    problem = fault(text)
+    assert problem.code == "bad_value"
+    assert words in problem.message
+
+
+def test_a_key_in_the_wrong_section_names_its_own() -> None:
+    assert "[[tables]]" in fault("[web]\nbaud = 9600\n").hint
+    assert "[mqtt]" in fault("[web]\nkeepalive = 5\n").hint
+
+
+def test_a_word_with_a_capital_is_named_in_small_letters() -> None:
+    assert fault(TABLE + 'level = "Tiles"\n').hint == "did you mean 'tiles'?"
+
+
+def test_every_double_is_named_beside_other_faults() -> None:
+    found = faults(TABLE + TABLE + "bad = 1\n")
+    assert [(p.code, p.line) for p in found] == [
+        ("duplicate_id", 5), ("duplicate_port", 6), ("unknown_key", 7),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[mqtt]\npassword = 12345\n",
+        '[mqtt]\npassword = ["hunter2-12345"]\n',
+        '[[mqtt]]\npassword = "hunter2-12345"\n',
+        '[mqtt]\nurl = "mqtt://me:hunter2-12345@broker"\n',
+        '[mqtt]\nurl = "broker:hunter2-12345@x"\n',
+        '[mqtt]\npasswrod = "hunter2-12345"\n',
+        '[mqtt]\npassword = { value = "hunter2-12345", env = "X" }\n',
+        "[mqtt]\npassword = { value = 12345 }\n",
+    ],
+)
+def test_no_fault_prints_a_secret(text: str) -> None:
+    assert "12345" not in "".join(str(problem) for problem in faults(text))
+
+
+# ---------------------------------------------------------------- environment
+
+
+def test_values_of_the_environment_have_the_types_of_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in (
+        ("LOG__UNMASK", "true"), ("BROADCAST__DELAY", "300"), ("VENUE__NAME", "123"),
+        ("MQTT__PASSWORD", "12345"), ("MQTT__USERNAME", "77"), ("VENUE__RULESETS", '["a.toml"]'),
+    ):  # fmt: skip
+        monkeypatch.setenv(f"TABLECTL_{name}", value)
+    settings = loads("")
+    assert settings.log.unmask is True
+    assert (settings.broadcast.delay, settings.venue.name) == (300, "123")
+    assert settings.venue.rulesets == (Path("a.toml"),)
+    assert settings.mqtt is not None
+    assert settings.mqtt.password is not None
+    assert (settings.mqtt.username, settings.mqtt.password.reveal()) == ("77", "12345")
+    monkeypatch.setenv("TABLECTL_MQTT__PASSWORD", '{"env": "OTHER"}')
+    monkeypatch.setenv("OTHER", "of another variable")
+    mqtt = loads("").mqtt
+    assert mqtt is not None
+    assert mqtt.password is not None
+    assert mqtt.password.reveal() == "of another variable"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hint"),
+    [
+        ("TABLECTL_WEBB__PORT", "1", "TABLECTL_WEB__PORT"),
+        ("TABLECTL_WEB_PORT", "1", "TABLECTL_WEB__PORT"),
+        ("TABLECTL_MQTT_URL", "mqtt://x", "TABLECTL_MQTT__URL"),
+        ("TABLECTL_WEB__PORTT", "1", "port"),
+        ("TABLECTL_WEB__PORT", "x", "TCP port"),
+        ("TABLECTL_TABLES", "[{", "one key"),
+        ("TABLECTL_TABLES", '[{"id": "A B", "port": "/x"}]', "topics"),
+        ("TABLECTL_TABLES__0__PORT", "/x", "block"),
+        ("TABLECTL_LOG__UNMASK", "yes", "test bench"),
+    ],
+)
+def test_a_fault_of_the_environment_names_its_variable(
+    name: str, value: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    problem = fault(TABLE)
+    assert (problem.file, problem.line) == (f"environment variable {name}", 0)
+    assert hint in problem.hint
+
+
+def test_other_variables_of_that_name_are_nobodys_business(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TABLECTL_SHARED", "/x")
+    monkeypatch.setenv("TABLECTL_KILL_AT", "")
+    assert loads(TABLE).tables[0].id == "t1"
+
+
+# ---------------------------------------------------------------- secrets
+
+
+def judged(folder: Path, text: str) -> dict[str, Problem]:
+    """Problems of a whole file by code."""
+    path = folder / "hall.toml"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o640)
+    return {problem.code: problem for problem in hallfile.problems(load(path), path)}
+
+
+def secret(folder: Path, source: str) -> dict[str, Problem]:
+    return judged(folder, f'[mqtt]\nusername = "u"\npassword = {source}\n{TABLE}')
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"pw\r\n", ""), (b"\xef\xbb\xbfpw\n", ""), (b"", "secret_empty"), (b"\n", "secret_empty"),
+        (b"user:$7$hash\nother:$7$hash\n", "secret_lines"), (b"\xff", "secret_missing"),
+    ],
+)  # fmt: skip
+def test_a_secret_file_holds_one_line(tmp_path: Path, data: bytes, code: str) -> None:
+    file = tmp_path / "pw"
+    file.write_bytes(data)
+    file.chmod(0o640)
+    assert list(secret(tmp_path, '{ file = "pw" }')) == ([code] if code else [])
+
+
+def test_a_secret_that_everybody_may_read_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "pw").write_text("x", encoding="utf-8")
+    (tmp_path / "pw").chmod(0o644)
+    found = secret(tmp_path, '{ file = "pw" }')
+    assert (found["secret_open"].severity, found["secret_open"].line) == ("warning", 3)
+    assert "chmod 640" in found["secret_open"].hint
+    path = tmp_path / "hall.toml"
+    path.write_text(f'[mqtt]\nusername = "u"\npassword = "x"\n{TABLE}', encoding="utf-8")
+    path.chmod(0o644)
+    (problem,) = hallfile.problems(load(path), path)
+    assert (problem.code, problem.severity) == ("secret_open", "warning")
+    assert main(["config", "check", str(path)]) == 0, "a warning is no fault"
+
+
+def test_a_credential_is_seen_by_the_service_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    monkeypatch.setattr("tablectl.config.secret.SERVICE_CREDENTIALS", tmp_path / "none")
+    found = secret(tmp_path, '{ credential = "mqtt" }')
+    assert found["secret_elsewhere"].severity == "warning"
+    path = tmp_path / "hall.toml"
+    (problem,) = hallfile.problems(load(path), path, serving=True)
+    assert (problem.code, problem.severity) == ("secret_elsewhere", "error")
+    assert "LoadCredential=mqtt:" in problem.hint
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    assert (
+        "LoadCredential=mqtt:" in secret(tmp_path, '{ credential = "mqtt" }')["secret_missing"].hint
+    )
+    assert "before the colon" in fault('[mqtt]\npassword = { credential = "../x" }\n').message
+
+
+# ---------------------------------------------------------------- what the file names
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        ('[mqtt]\nurl = "mqtt://b:1:2"\n' + TABLE, "bad_broker_address", 2),
+        ('[mqtt]\nurl = "mqtt://"\n' + TABLE, "bad_broker_address", 2),
+        ('[mqtt]\nca_file = "no.pem"\n' + TABLE, "file_missing", 2),
+        ('[mqtt]\nca_file = "hall.toml"\n' + TABLE, "no_certificate", 2),
+        ('[journal]\npath = "."\n' + TABLE, "journal_is_folder", 2),
+        (TABLE + 'driver = "lines"\n', "driver", 4),
+        (TABLE.replace("/dev/ttyUSB0", "sokcet://x:1"), "port_address", 3),
+        (TABLE + 'tiles = "no.toml"\n', "tiles_unreadable", 4),
+        (TABLE + 'tiles = "hall.toml"\n', "tiles_format", 4),
+        (TABLE + 'ruleset = "tenhuo"\n', "unknown_ruleset", 4),
+        (TABLE + 'ruleset = "tenhou,kuitann=false"\n', "unknown_option", 4),
+        (TABLE + 'ruleset = "no.toml"\n', "unreadable", 4),
+        ('[venue]\nrulesets = ["no.toml"]\n' + TABLE, "unreadable", 2),
+        ("", "no_tables", 0),
+    ],
+)
+def test_what_a_start_would_find_out_is_found_before(
+    tmp_path: Path, text: str, code: str, line: int
+) -> None:
+    found = judged(tmp_path, text)
+    assert list(found) == [code]
+    assert (found[code].line, found[code].severity) == (line, "error")
+    assert found[code].hint
+    assert main(["config", "check", str(tmp_path / "hall.toml")]) == 1
+    assert main(["run", "--config", str(tmp_path / "hall.toml")]) == 2
+
+
+def test_one_port_under_two_names_is_one_port(tmp_path: Path) -> None:
+    (tmp_path / "by-id").symlink_to("/dev/null")
+    second = TABLE.replace("t1", "t2").replace("/dev/ttyUSB0", "by-id")
+    third = TABLE.replace("t1", "t3").replace("/dev/ttyUSB0", "/dev/null")
+    found = judged(tmp_path, TABLE + second + third)
+    assert (found["duplicate_port"].line, found["duplicate_port"].key) == (9, "tables[3].port")
+    assert "'t2'" in found["duplicate_port"].message
+
+
+def test_all_that_the_file_names_is_relative_to_it(tmp_path: Path) -> None:
+    text = (
+        '[venue]\nrulesets = ["friday.toml"]\n[mqtt]\nca_file = "ca.pem"\npassword = { file = "pw" }\n'
+        '[[tables]]\nid = "t1"\nport = "tty-of-mine"\nruleset = "hall.toml,kuitan=false"\n'
+    )
+    path = tmp_path / "t.toml"
+    path.write_text(text, encoding="utf-8")
+    settings = load(path)
+    assert settings.mqtt is not None
+    assert settings.mqtt.password is not None
+    assert settings.mqtt.password.file == tmp_path / "pw"
+    assert settings.mqtt.ca_file == tmp_path / "ca.pem"
+    assert settings.venue.rulesets == (tmp_path / "friday.toml",)
+    assert settings.tables[0].port == str(tmp_path / "tty-of-mine")
+    assert settings.tables[0].ruleset == f"{tmp_path / 'hall.toml'},kuitan=false"
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (".", "is a folder"), ("none/t.toml", "mkdir -p"), ("none.toml", "config init"),
+        ("file/t.toml", "is a file"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_says_why(
+    tmp_path: Path, name: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for command in (["config", "check"], ["run", "--config"], ["doctor", "--config"]):
+        assert main([*command, str(tmp_path / name)]) == 2
+        assert words in capsys.readouterr().err
+    assert main(["config", "init", "--force", str(tmp_path / name)]) == (
+        0 if name == "none.toml" else 2
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["mqtt", "[mqtt]", "MQTT", "mqtt.url", "url", "TABLECTL_MQTT__URL", "[[tables]]", "sensors"],
+)
+def test_a_key_is_explained_however_it_is_named(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if words == "sensors":
+        assert main(["config", "explain", words]) == 2
+        assert "tables.sensors" in capsys.readouterr().err
+        return
+    assert main(["config", "explain", words]) == 0
+    said = capsys.readouterr().out
+    assert "example:" in said
+    assert "a change" in said

@@ -25,7 +25,7 @@ from tablectl.cli.main import main
 from tablectl.config import loads
 from tablectl.daemon.app import Daemon
 from tablectl.daemon.clock import ManualClock
-from tablectl.doctor import host, memory, ports, rights
+from tablectl.doctor import files, host, memory, ports, rights
 from tablectl.doctor.examine import Plan, examine
 from tablectl.doctor.finding import Finding
 from tablectl.journal import Journal
@@ -213,7 +213,7 @@ def test_rights_of_a_file_are_read_as_the_kernel_does(tmp_path: Path) -> None:
         (0o000, 0, set(), True),
     ]:
         file.chmod(mode)
-        assert ports.may_open(file.stat(), uid, groups) is may, (oct(mode), uid, groups)
+        assert files.may(file.stat(), uid, groups, 0o6) is may, (oct(mode), uid, groups)
 
 
 def test_a_silent_board_is_told_from_a_port_that_does_not_open(tmp_path: Path, line: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from tablectl.engine.rules.codec import check, infraction_keys, unknown_value
 from tablectl.engine.rules.errors import RuleError, nearest
 from tablectl.engine.rules.topics import COMMON_RULES, TOPICS, topic_of
+from tablectl.textfile import NotTextError, read_text
 
 _HEAD = ("id", "extends", "title", "title_ja", "text", "refs", "options", "infractions")
 _ID = re.compile(r"[a-z0-9-]{1,32}")
@@ -51,8 +52,8 @@ class RuleFile:
     def line(self, *keys: str) -> int:
         """Line of the first of the keys in the file (0 when the file cannot be read again)."""
         try:
-            return find_line(Path(self.path).read_text(encoding="utf-8-sig"), *keys)
-        except OSError:
+            return find_line(read_text(Path(self.path)), *keys)
+        except (OSError, NotTextError):
             return 0
 
 
@@ -82,11 +83,22 @@ def _inline(line: str, key: str) -> bool:
 def read(path: Path, *, shipped: bool) -> RuleFile:
     """Parse and check one file; raises `RuleError` with file, line and the nearest name."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        text = read_text(path)
+    except OSError as error:
         raise RuleError(
-            "unreadable", f"cannot read this rule file: {reason}", file=str(path), value=str(path)
+            "unreadable",
+            f"cannot read this rule file: {error.strerror}",
+            file=str(path),
+            value=str(path),
+        ) from None
+    except NotTextError as error:
+        raise RuleError(
+            "unreadable",
+            f"cannot read this rule file: {error.message}",
+            file=str(path),
+            line=error.line,
+            value=str(path),
+            hint=f"{error.hint[:1].upper()}{error.hint[1:]}.",
         ) from None
     import tomllib
 

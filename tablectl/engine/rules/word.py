@@ -1,4 +1,4 @@
-"""A ruleset as it is named on the command line: `tenhou,kuitan=false`, or the path of a rule file."""
+"""A ruleset as a person names it: `tenhou,kuitan=false`, or the path of a house-rule file with options."""
 
 from __future__ import annotations
 
