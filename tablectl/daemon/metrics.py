@@ -35,6 +35,12 @@ def render(daemon: Daemon) -> str:
             [({}, health.transactions)],
         )
         page.add(
+            "tablectl_journal_ok",
+            "gauge",
+            "1 while the disk takes everything",
+            [({}, int(health.state == "ok"))],
+        )
+        page.add(
             "tablectl_journal_in_memory",
             "gauge",
             "facts and events the disk has not taken",
@@ -70,6 +76,18 @@ def render(daemon: Daemon) -> str:
         "counter",
         "public events of the table since its journal began",
         [({"table": u.table_id}, u.source.last_seq()) for u in units],
+    )
+    page.add(
+        "tablectl_durable",
+        "gauge",
+        "0 while the last events of the table are in memory only",
+        [({"table": u.table_id}, int(u.writer.durable)) for u in units],
+    )
+    page.add(
+        "tablectl_defect",
+        "gauge",
+        "1 after the table met a defect",
+        [({"table": u.table_id}, int(bool(u.writer.fault))) for u in units],
     )
     page.add(
         "tablectl_contradiction",

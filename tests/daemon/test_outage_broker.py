@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import subprocess
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 import aiomqtt
 import pytest
 
-from tablectl.bus.client import TableBus
+from tablectl.bus.broker import Broker
+from tablectl.bus.client import BATCH, TableBus
+from tablectl.bus.payloads import EventMessage
+from tablectl.bus.topics import Topics
+from tablectl.bus.watcher import Watcher
+from tablectl.daemon.source import RECENT, PublicSource
+from tablectl.journal import StoredEvent
+from tablectl.mirror.submit import Accepted, Request
+from tablectl.web.hub import KEPT
 from tests.conftest import need_program
 from tests.daemon.halls import Hall, evening, short_is_right, whole
+from tests.daemon.technician import look
 from tests.first_light.brokers import Mosquitto, mosquitto
 from tests.first_light.test_bus import CuttingProxy
+from tests.sim.games import AFTER_SHORT
 
-HOUR = 1_000
-"""Public events of an hour at human speed and level tiles, at least."""
+HOUR = 1_800
+"""Public events of an hour at level tiles: simulated people make 1,630 to 1,700 (`test_levels` measures it)."""
+
+KEPT_MOST = RECENT + KEPT + 2
+"""Public events a table may hold in memory: for bus, pages and state, however many wait on the disk."""
 
 
 def go(story: Coroutine[Any, Any, None]) -> None:
@@ -45,14 +59,42 @@ class Gate:
         monkeypatch.setattr(TableBus, "_rest", rest)
 
 
+def in_memory(*kinds: type) -> int:
+    """How many objects of these kinds the process holds."""
+    gc.collect()
+    return sum(isinstance(thing, kinds) for thing in gc.get_objects())
+
+
+async def until_an_hour_has_passed(hall: Hall) -> None:
+    """People have played their hands; the rest of the hour is pauses, each with its public events."""
+    writer = hall.unit().writer
+    for number in range(HOUR):
+        if hall.unit().waiting >= HOUR:
+            return
+        name = "game/resume" if number % 2 else "game/pause"
+        answer = await writer.request(Request("t1", name, {}, "test", f"tea-{number}", "referee"))
+        assert isinstance(answer, Accepted), answer
+
+
 def test_stopped_for_an_hours_count_of_events(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    batches: list[int] = []
+    held: list[int] = []
+    read = PublicSource.public_events
+
+    async def counted(source: PublicSource, after: int, limit: int) -> Sequence[EventMessage]:
+        batch = await read(source, after, limit)
+        batches.append(len(batch))
+        if len(batches) % 6 == 1:
+            held.append(in_memory(EventMessage, StoredEvent))
+        return batch
+
     async def story() -> None:
         gate = Gate(monkeypatch)
         broker = Mosquitto(tmp_path)
         broker.start()
-        hall = Hall(tmp_path, broker.port, record=evening(7))
+        hall = Hall(tmp_path, broker.port, record=evening(2))
         async with hall.open():
             await hall.up()
             await hall.online()
@@ -61,29 +103,44 @@ def test_stopped_for_an_hours_count_of_events(
             broker.stop()
             await hall.until(lambda: hall.bus_state() == "offline")
             await hall.played()
-            # Displays and table went on; the events wait; the technician is told, once.
-            unit = hall.unit()
-            assert hall.report()["displays"]["scores"] == [25_000] * 4
-            assert unit.waiting >= HOUR
-            assert hall.report()["executed_twice"] == 0
-            assert hall.daemon is not None
-            healthy, facts = hall.daemon.health()
-            assert healthy, "a broker that is away is no reason to restart the daemon"
-            assert facts["tables"]["t1"]["outbox"] == unit.waiting
+            # Displays and table went on without the broker.
+            report = hall.report()
+            assert report["displays"]["scores"] == [25_000] * 4
+            assert (report["displays"]["round"], report["displays"]["honba"]) == ("E3", 2)
+            assert report["executed_twice"] == 0
+            await until_an_hour_has_passed(hall)
+            # The events wait on the disk: what is kept in memory has not grown with them.
+            waiting = hall.unit().waiting
+            assert HOUR <= waiting <= HOUR + 2
+            assert in_memory(StoredEvent, EventMessage) <= KEPT_MOST
+            # The technician is told, once; the daemon is well.
             assert len(hall.lines("play goes on, events are kept")) == 1
+            pages = await look(hall)
+            assert pages.status == 200, "a broker that is away is no reason to restart the daemon"
+            assert (pages.tables["t1"]["bus"], pages.tables["t1"]["outbox"]) == ("offline", waiting)
+            assert (pages.value("outbox"), pages.value("bus_online")) == (waiting, 0)
             found = await hall.doctor()
             assert found["broker_unreachable"].status == "fail"
-            assert f"{unit.waiting} events wait" in found["bus_offline"].message
+            assert f"{waiting} events wait" in found["bus_offline"].message
+            # It comes back: everything, once, in order; a handful at a time.
+            last = hall.unit().source.last_seq()
+            monkeypatch.setattr(PublicSource, "public_events", counted)
             broker.start()
             async with hall.subscriber():
                 gate.open.set()
                 seen = await hall.published()
                 whole(seen)
-                assert seen.last_seq >= HOUR
+                assert seen.last_seq == last >= HOUR
                 assert seen.repeats == 0
-                assert len([e for e in seen.events if e.type == "hand_ended"]) == 7
+                assert len([e for e in seen.events if e.type == "hand_ended"]) == 2
                 assert seen.retained["bridge/state"]["state"] == "online"
+                assert seen.retained["state"]["last_seq"] == last
+            assert max(batches) <= BATCH
+            assert sum(batches) == waiting
+            assert max(held) <= KEPT_MOST + 3 * BATCH
             assert len(hall.lines("is back after")) == 1
+            pages = await look(hall)
+            assert (pages.value("outbox"), pages.value("bus_online")) == (0, 1)
             assert "bus_offline" not in await hall.doctor()
         broker.stop()
 
@@ -121,35 +178,58 @@ def test_flapping_doubles_events_at_most_and_loses_none(
                 await hall.played()
                 await hall.published()
                 short_is_right(hall)
+                # What came twice had not been acknowledged when the line was cut.
+                assert subscriber.seen.repeats <= 8 * BATCH
                 # The will waits five seconds: none of the cuts was told to displays as an absence.
                 assert set(states) == {"online"}
                 assert len(states) >= 8, "a birth on every connection"
+                pages = await look(hall)
+                assert (pages.status, pages.value("outbox"), pages.value("bus_online")) == (
+                    200, 0, 1,
+                )  # fmt: skip
             # Good connections that do not last look like a name used twice: the technician is asked.
             assert "does another client call itself" not in reasons[0]
             assert "does another client call itself 'tablectl-home-" in reasons[-1]
             text = hall.lines("play goes on, events are kept")
             assert 1 <= len(text) <= 8
+            assert len(hall.lines("is back after")) == len(text), "each loss has its return"
             await proxy.stop()
 
     go(story())
 
 
-def test_a_frozen_broker_holds_up_nobody(tmp_path: Path) -> None:
+def test_a_frozen_broker_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGSTOP: the port accepts, nobody answers. First nothing is noticed, then the signs of life are missed."""
+
     async def story() -> None:
+        gate = Gate(monkeypatch)
         with mosquitto(tmp_path) as broker:
-            hall = Hall(tmp_path, broker.port)
+            hall = Hall(tmp_path, broker.port, mqtt="keepalive = 5\n")
             async with hall.open(), hall.subscriber() as subscriber:
                 await hall.up()
                 await hall.online()
                 await hall.begin()
                 await hall.until(lambda: subscriber.seen.last_seq > 5)
+                gate.open.clear()
                 broker.freeze()
                 await hall.played()
-                assert hall.report()["displays"]["honba"] == 0
-                assert hall.unit().waiting > 0
+                assert hall.report()["displays"]["scores"] == AFTER_SHORT
+                waiting = hall.unit().waiting
+                assert waiting > 0
                 assert hall.daemon is not None
                 assert hall.daemon.watchdog.stuck() == []
+                await hall.until(lambda: hall.bus_state() == "offline")
+                assert hall.daemon.watchdog.stuck() == []
+                # The technician: what is wrong, and that nothing is lost.
+                assert len(hall.lines("WARNING", "play goes on, events are kept")) == 1
+                pages = await look(hall)
+                assert pages.status == 200
+                assert (pages.value("bus_online"), pages.value("outbox")) == (0, waiting)
+                found = await hall.doctor()
+                assert found["broker_unreachable"].status == "fail"
+                assert f"{waiting} events wait" in found["bus_offline"].message
                 broker.thaw()
+                gate.open.set()
                 await hall.published()
                 short_is_right(hall)
 
@@ -166,7 +246,7 @@ def test_refused_credentials_are_a_sentence_and_events_wait(
             subprocess.run([make, "-b", str(passwords), name, "right"], check=True)
 
     async def story() -> None:
-        Gate(monkeypatch)
+        gate = Gate(monkeypatch)
         users("display")
         broker = Mosquitto(tmp_path, f"allow_anonymous false\npassword_file {passwords}")
         broker.start()
@@ -176,7 +256,7 @@ def test_refused_credentials_are_a_sentence_and_events_wait(
             await hall.begin()
             await hall.until(lambda: hall.bus_state() == "offline")
             await hall.played()
-            assert hall.report()["displays"]["honba"] == 0
+            assert hall.report()["displays"]["scores"] == AFTER_SHORT
             assert len(hall.lines("refuses tablectl", "check [mqtt] username, password")) == 1
             assert "right" not in hall.log(), "a password stands in the log"
             found = await hall.doctor()
@@ -184,11 +264,26 @@ def test_refused_credentials_are_a_sentence_and_events_wait(
             assert found["bus_offline"].status == "fail"
             waiting = hall.unit().waiting
             assert waiting > 20
+            pages = await look(hall)
+            assert pages.status == 200
+            assert pages.tables["t1"]["bus"] == "offline"
+            assert (pages.value("bus_online"), pages.value("outbox")) == (0, waiting)
+            gate.open.clear()
             broker.stop()
             users("display", "tablectl")
             broker.start()
-            await hall.until(lambda: hall.bus_state() == "online" and not hall.unit().waiting)
+            display = Broker("127.0.0.1", broker.port, username="display", password="right")
+            hall.watchers["t1"] = Watcher(
+                display, Topics("home", "t1"), on_event=lambda _event: hall.bell.set()
+            )
+            async with hall.watchers["t1"].connected():
+                gate.open.set()
+                await hall.online()
+                await hall.published()
+                short_is_right(hall)
             assert hall.unit().source.published() == waiting
+            assert len(hall.lines("is back after")) == 1
+            assert (await look(hall)).value("bus_online") == 1
         broker.stop()
 
     make = need_program("mosquitto_passwd", "mosquitto")
@@ -223,9 +318,16 @@ def test_who_takes_the_client_id_silences_the_bus_and_nothing_else(tmp_path: Pat
                     before = subscriber.seen.last_seq
                     await hall.played()
                     # The table plays on; nobody hears of it; it does not fight for the name.
-                    assert hall.report()["displays"]["honba"] == 0
+                    assert hall.report()["displays"]["scores"] == AFTER_SHORT
                     assert subscriber.seen.last_seq == before
                 assert len(hall.lines("client id to another client")) == 1
+                pages = await look(hall)
+                assert pages.status == 200
+                assert pages.tables["t1"]["bus"] == "stopped"
+                assert (pages.value("bus_online"), pages.value("outbox")) == (
+                    0, hall.unit().waiting,
+                )  # fmt: skip
+                assert hall.unit().waiting > 0
                 found = await hall.doctor()
                 assert "stop one of them" in found["bus_stopped"].fix
                 assert found["daemon_deaf"].status == "fail"

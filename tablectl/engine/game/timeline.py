@@ -92,6 +92,8 @@ class Timeline:
             self.entries.clear()
         self.state = apply_all(self.state, events)
         self.entries.append(entry)
+        if not entry.has(ev.HandStarted):
+            return
         starts = [i for i, one in enumerate(self.entries) if one.has(ev.HandStarted)]
         if len(starts) > KEPT_HANDS:
             del self.entries[: starts[-KEPT_HANDS]]
