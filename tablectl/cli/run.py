@@ -130,7 +130,8 @@ async def _leave() -> None:
         thread for thread in threading.enumerate()
         if not thread.daemon and thread is not threading.main_thread()
     ]  # fmt: skip
-    if hanging:
+    left = asyncio.all_tasks() - {workers, asyncio.current_task()}
+    if hanging or left:
         logging.shutdown()
         sys.stdout.flush()
         os._exit(0)

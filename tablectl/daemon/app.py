@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tablectl import __version__
@@ -30,10 +31,14 @@ from tablectl.journal import Health, Journal, JournalError
 from tablectl.web.server import WebServer
 
 _LOG = logging.getLogger("tablectl.daemon")
-PORT_CLOSE_S = 0.8
-FAREWELL_S = 0.7
-"""Both together leave the journal half a second of the two that a stop may take."""
+PORT_CLOSE_S = 0.6
+FAREWELL_S = 0.6
+WEB_CLOSE_S = 0.2
+LATE_S = 0.1
+"""All together leave the journal half a second of the two that a stop may take."""
 STATUS_EVERY_S = 10.0
+THREADS, THREADS_PER_TABLE = 16, 4
+"""For names, connections and ports: one that hangs must not keep the next table's waiting."""
 DAY_MS = 24 * 3_600_000
 
 
@@ -101,7 +106,7 @@ class Daemon:
                 _LOG.info("configuration: %s taken over", change.key)
             else:
                 _LOG.warning(
-                    "configuration: %s is not used yet, it needs a restart (systemctl restart tablectl)",
+                    "configuration: %s needs a restart and is not used yet (systemctl restart tablectl)",
                     change.key,
                 )
         if not found:
@@ -122,6 +127,8 @@ class Daemon:
 
         Raises JournalError, TileFileError, DriverError, RuleError, WebAddressError before anything runs.
         """
+        most = THREADS + THREADS_PER_TABLE * len(self.settings.tables)
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(most, "tablectl"))
         self.journal = Journal.open(
             self.settings.journal.path,
             fsync=self.settings.journal.fsync,
@@ -213,12 +220,10 @@ class Daemon:
         waiting = [task for task in tasks if task.get_name().startswith("bus ")]
         if waiting:
             await asyncio.wait(waiting, timeout=FAREWELL_S)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _cancelled(tasks)
         if self.web is not None:
             with contextlib.suppress(Exception):
-                await self.web.stop()
+                await asyncio.wait_for(self.web.stop(), WEB_CLOSE_S)
         if self.journal is not None:
             await self.journal.close()
         _LOG.info("stopped")
@@ -313,8 +318,14 @@ async def _within(seconds: float, *coming: Any, what: str) -> None:
         return
     tasks = [asyncio.ensure_future(each) for each in coming]
     _done, late = await asyncio.wait(tasks, timeout=seconds)
-    for task in late:
-        task.cancel()
     if late:
         _LOG.warning("%s did not close within %.1f s; going on without them", what, seconds)
-        await asyncio.gather(*late, return_exceptions=True)
+        await _cancelled(late)
+
+
+async def _cancelled(tasks: Collection[asyncio.Future[Any]]) -> None:
+    """Cancel, and give them a moment: what waits for a system call does not hear it, and is left."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=LATE_S)

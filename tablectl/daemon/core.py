@@ -291,10 +291,7 @@ class TableCore:
         except RequestError as error:
             return error.refusal()
         except RuleError as error:
-            near = f"did you mean {error.nearest!r}?" if error.nearest else error.hint
-            hint = near or f"known here: {', '.join(self._hall.ids)}"
-            field = "ruleset" if error.code == "unknown_ruleset" else "options"
-            return Refused(error.code, error.message, hint=hint, field=field)
+            return _refused_rules(error, self._hall.ids)
         refusal = self._decide(draft, command, ASKED)
         if refusal is None:
             return Accepted(tuple(draft.event_ids))
@@ -327,6 +324,16 @@ class TableCore:
             for e in self.timeline.entries
             if e.command is not None
         ]
+
+
+def _refused_rules(error: RuleError, known: Sequence[str]) -> Refused:
+    """A ruleset or option that is none; no path of this host in it."""
+    hint = f"did you mean {error.nearest!r}?" if error.nearest else error.hint
+    if error.code == "unknown_ruleset":
+        near = f"{hint} " if error.nearest else ""
+        hint = f"{near}known here: {', '.join(known)}"
+    field = "ruleset" if error.code == "unknown_ruleset" else "options"
+    return Refused(error.code, error.message, hint=hint or None, field=field)
 
 
 def answer_json(answer: Accepted | Refused) -> dict[str, Any]:
