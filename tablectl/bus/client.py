@@ -128,7 +128,9 @@ class TableBus:
             except SupersededError as error:
                 self._set(BusStatus("stopped", str(error), self._protocol))
                 _LOG.error(
-                    "%s: %s; nothing is published from here any more", self.topics.base, error
+                    "%s: %s; nothing is published from here any more: stop one of them, then restart this one",
+                    self.topics.base,
+                    error,
                 )
                 await self._stopping.wait()
                 return
@@ -137,7 +139,10 @@ class TableBus:
                     text = "the broker gave our client id to another client"
                     self._set(BusStatus("stopped", text, self._protocol))
                     _LOG.error(
-                        "%s: %s; nothing is published from here any more", self.topics.base, text
+                        "%s: %s; nothing is published from here any more: give [mqtt] client_id a name of"
+                        " its own, then restart this one",
+                        self.topics.base,
+                        text,
                     )
                     await self._stopping.wait()
                     return
@@ -229,7 +234,11 @@ class TableBus:
             await client.subscribe(self.topics.request_filter, qos=1)
         messages = client.messages
         while len(messages):
-            self._take(await anext(messages))
+            message = await anext(messages)
+            # A session of the last minute is given what others said while we were away: they may have
+            # gone since. Only what is retained is so now.
+            if message.retain or str(message.topic) != self.topics.bridge_state:
+                self._take(message)
 
     async def _birth(self, client: aiomqtt.Client) -> None:
         birth = BridgeState(

@@ -512,6 +512,26 @@ def test_a_lost_journal_speaks_again_over_what_the_old_one_left_behind(hall: Mos
     go(story())
 
 
+def test_a_spare_computer_that_came_and_went_leaves_nobody_silent(hall: Mosquitto) -> None:
+    """Back within the minute the session lives: the broker delivers what the spare one said meanwhile."""
+
+    async def story() -> None:
+        ours, spare = FakeTable(epoch=4, stream="ours"), FakeTable(epoch=9, stream="spare")
+        async with running(Bench(hall.port, ours, client_id="ours")) as first:
+            await first.until("online")
+        async with running(Bench(hall.port, spare, client_id="spare")) as other:
+            await other.until("online")
+        again = Bench(hall.port, FakeTable(epoch=5, stream="ours"), client_id="ours")
+        async with running(again), watcher(hall.port).connected() as seen_by:
+            await again.until("online")
+            again.table.add()
+            again.bus.wake()
+            await seen_by.until(lambda seen: seen.last_seq == 1, WAIT)
+            assert again.bus.status.state == "online"
+
+    go(story())
+
+
 def test_refused_credentials_are_told_by_their_name_and_tried_again(tmp_path: Path) -> None:
     async def story() -> None:
         passwords = tmp_path / "passwords"
