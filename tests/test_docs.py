@@ -99,9 +99,53 @@ def test_the_commands_and_the_readme_know_each_other() -> None:
     assert [name for name in COMMANDS if f"`{name}`" not in readme] == []
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
-def test_every_help_teaches(command: str) -> None:
-    parser = parser_of(command)
+def helps() -> dict[str, argparse.ArgumentParser]:
+    """Every command, and every command inside a command."""
+    found = {}
+    for command in sorted(COMMANDS):
+        found[command] = parser_of(command)
+        for action in found[command]._actions:
+            if isinstance(action.choices, dict):
+                found |= {f"{command} {name}": part for name, part in action.choices.items()}
+    return found
+
+
+@pytest.mark.parametrize(("command", "parser"), list(helps().items()), ids=list(helps()))
+def test_every_help_teaches(command: str, parser: argparse.ArgumentParser) -> None:
     text = (parser.epilog or "") + parser.format_help()
-    assert f"tablectl {command} " in (parser.epilog or ""), "an example is missing"
+    assert f"tablectl {command}" in (parser.epilog or ""), "an example is missing"
     assert re.search(r"exit codes?|exit:", text, re.IGNORECASE), "exit codes are missing"
+    for line in text.splitlines():
+        assert line == line.rstrip()
+
+
+SOURCES = sorted(
+    path
+    for room in ("tablectl", "hardware_sim", "firmware_protocol")
+    for path in ROOT.glob(f"{room}/**/*.py")
+)
+ADVICE = re.compile(
+    r"tablectl (" + "|".join(COMMANDS) + r")\b((?: (?:-{1,2}[\w-]+|\{[^}]*\}|[\w./=,-]+))*)"
+)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name_of)
+def test_every_command_that_a_message_advises_exists(source: Path) -> None:
+    for command, rest in ADVICE.findall(source.read_text(encoding="utf-8")):
+        words = rest.split()
+        options = options_of_advice(command, words)
+        for word in words:
+            if word.startswith("--"):
+                assert word.partition("=")[0].rstrip("…,.:)") in options, (
+                    f"tablectl {command}{rest}"
+                )
+
+
+def options_of_advice(command: str, words: list[str]) -> set[str]:
+    """As `options_of`, for a sentence: its second word may be no sub-command."""
+    parser = parser_of(command)
+    options = {"--help", *parser._option_string_actions}
+    for action in parser._actions:
+        if isinstance(action.choices, dict) and words and words[0] in action.choices:
+            options |= options_of(action.choices[words[0]], words[1:])
+    return options

@@ -36,22 +36,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
 
-    verify = actions.add_parser("verify", help="check seals, sequences and the file itself")
+    verify = _action(
+        actions, "verify", "check seals, sequences and the file itself",
+        "  tablectl journal verify /var/lib/tablectl/journal.db\n"
+        "  tablectl journal verify journal.db --json | jq .ok",
+        "0 every seal holds, 1 findings, 2 no journal, or of a newer version",
+    )  # fmt: skip
     verify.add_argument("file", type=Path, help="the journal (SQLite file)")
     verify.add_argument("--json", action="store_true", help="print the report as JSON")
 
-    export = actions.add_parser(
-        "export", help="print facts and events as JSON lines, in the order in which they happened"
-    )
+    export = _action(
+        actions, "export", "print facts and events as JSON lines, in the order in which they happened",
+        "  tablectl journal export journal.db --list\n"
+        "  tablectl journal export journal.db --game 0193… > game.jsonl\n"
+        "  tablectl journal export journal.db --table t1 --events | jq -c .type",
+        "0 ok, 2 no journal, no such game, or of a newer version",
+    )  # fmt: skip
     export.add_argument("file", type=Path, help="the journal (SQLite file)")
     export.add_argument("--list", action="store_true", help="print the games held instead")
     export.add_argument("--table", help="only this table")
     export.add_argument("--game", help="only this game")
     export.add_argument("--events", action="store_true", help="leave the machine's facts out")
 
-    prune = actions.add_parser(
-        "prune", help="drop old games, oldest first, never the latest of a table"
-    )
+    prune = _action(
+        actions, "prune", "drop old games, oldest first, never the latest of a table",
+        "  tablectl journal prune journal.db --older-than 365 --dry-run\n"
+        "  sudo systemctl stop tablectl && sudo tablectl journal prune /var/lib/tablectl/journal.db --older-than 365",
+        "0 done, 2 no journal, or the daemon holds it",
+    )  # fmt: skip
     prune.add_argument("file", type=Path, help="the journal (SQLite file)")
     prune.add_argument(
         "--older-than", type=_days, required=True, metavar="DAYS", help="games whose end is older"
@@ -59,6 +71,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     prune.add_argument("--table", help="only this table")
     prune.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
     prune.add_argument("--json", action="store_true", help="print the outcome as JSON")
+
+
+def _action(actions: Any, name: str, meaning: str, examples: str, codes: str) -> Any:
+    """One action with a help that teaches."""
+    return actions.add_parser(
+        name,
+        help=meaning,
+        description=f"{meaning[:1].upper()}{meaning[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"examples:\n{examples}\n\nexit codes: {codes}",
+    )
 
 
 def _days(text: str) -> float:

@@ -29,20 +29,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 ok, 2 no such ruleset, or a fault in a rule file"
     )
     parts = parser.add_subparsers(dest="part", required=True, metavar="list|show|diff")
-    listing = parts.add_parser("list", help="the rulesets that are shipped")
+    listing = _part(
+        parts, "list", "the rulesets that are shipped",
+        "  tablectl rules list\n  tablectl rules list --json | jq -r '.rulesets[].id'", "0 ok",
+    )  # fmt: skip
     listing.add_argument("--json", action="store_true", help="as one JSON object")
-    show = parts.add_parser("show", help="every value of one ruleset with its citation")
+    show = _part(
+        parts, "show", "every value of one ruleset with its citation",
+        "  tablectl rules show saikouisen\n"
+        "  tablectl rules show tenhou,kuitan=false --topic yaku\n"
+        "  tablectl rules show ./our-hall.toml --json > our-hall.json",
+        "0 ok, 2 no such ruleset, or a fault in a rule file",
+    )  # fmt: skip
     show.add_argument(
         "ruleset", metavar="R", help="id or house-rule file, with options after commas"
     )
     show.add_argument(
         "--topic", metavar="TOPIC", help="only one topic, such as 'riichi', 'fu' or 'infractions'"
     )
-    diff = parts.add_parser("diff", help="where two rulesets differ")
+    diff = _part(
+        parts, "diff", "where two rulesets differ",
+        "  tablectl rules diff saikouisen m-league\n"
+        "  tablectl rules diff tenhou ./our-hall.toml --json",
+        "0 ok (also where they differ), 2 no such ruleset, or a fault in a rule file",
+    )  # fmt: skip
     diff.add_argument("first", metavar="R1", help="id or house-rule file, with options")
     diff.add_argument("second", metavar="R2", help="id or house-rule file, with options")
     for part in (show, diff):
         part.add_argument("--json", action="store_true", help="as one JSON object")
+
+
+def _part(parts: Any, name: str, meaning: str, examples: str, codes: str) -> Any:
+    """One part with a help that teaches."""
+    return parts.add_parser(
+        name,
+        help=meaning,
+        description=f"{meaning[:1].upper()}{meaning[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"examples:\n{examples}\n\nexit codes: {codes}",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -63,12 +63,12 @@ def disk(journal: Path, status: Callable[[Path], os.statvfs_result] = os.statvfs
     if free < LEAST:
         return fail(
             "disk", str(folder), "disk_full", f"{text}: games will not be kept",
-            f"make room, or tablectl journal prune {journal} --days 90",
+            f"make room, or tablectl journal prune {journal} --older-than 90",
         )  # fmt: skip
     if free < COMFORT:
         return warn(
             "disk", str(folder), "disk_low", text,
-            f"make room, or set [journal] keep_days (now: tablectl journal prune {journal} --days 90)",
+            f"make room, or set [journal] keep_days (now: tablectl journal prune {journal} --older-than 90)",
         )  # fmt: skip
     return ok("disk", str(folder), text)
 
