@@ -16,8 +16,9 @@ from tablectl.journal import store as stores
 from tablectl.journal.ballast import Ballast
 from tablectl.journal.check import check
 from tablectl.journal.store import Store
-from tests.daemon.halls import Hall, short_is_right
+from tests.daemon.halls import Hall, short_is_right, whole
 from tests.daemon.journal_kit import ApswConnection, FullDisk
+from tests.daemon.technician import look
 from tests.first_light.brokers import mosquitto
 
 MIB = 1024 * 1024
@@ -169,18 +170,35 @@ def test_the_disk_fails_in_the_middle_of_a_hand(
                 assert not healthy
                 assert facts["journal"]["state"] == "memory"
                 assert facts["journal"]["reason"]
+                pages = await look(hall)
+                assert pages.status == 503
+                assert not pages.tables["t1"]["durable"]
+                assert (pages.metrics["tablectl_journal_ok"], pages.value("durable")) == (0, 0)
+                assert pages.metrics["tablectl_journal_in_memory"] > 0
                 found = await hall.doctor()
                 assert found["journal_memory"].status == "fail"
                 assert found["not_durable"].subject == "t1"
                 assert daemon.watchdog.stuck() == [], "a restart would lose what memory holds"
+                # Who asks is answered, and told what the answer is worth.
+                answer = await subscriber.request("game/pause", {"reason": "the disk"})
+                assert answer.status == "accepted_not_durable"
                 # Space comes back: it catches up by itself.
                 await journal._ask(lambda _store: medium.heal())
                 await hall.until(lambda: journal.health.state == "ok")
                 assert journal.health.in_memory == 0
                 assert hall.lines("INFO", "journal: ok")
-                assert daemon.health()[0]
-                assert daemon.health()[1]["tables"]["t1"]["durable"]
+                pages = await look(hall)
+                assert pages.status == 200
+                assert pages.tables["t1"]["durable"]
+                assert (pages.metrics["tablectl_journal_ok"], pages.value("durable")) == (1, 1)
+                assert pages.metrics["tablectl_journal_in_memory"] == 0
                 await hall.until(lambda: seen.retained["state"]["durable"] is True)
+                assert {"journal_memory", "not_durable"}.isdisjoint(await hall.doctor())
+                answer = await subscriber.request("game/resume", {})
+                assert answer.status == "accepted"
+                await hall.published()
+                whole(seen)
+                assert seen.events[-1].durable
                 last = seen.last_seq
         report = check(hall.folder / "journal.db")
         assert report.findings == ()
