@@ -22,7 +22,7 @@ from hardware_sim.runner import RunConfig, RunningTable
 from hardware_sim.table import Options
 from tablectl.bus.broker import Broker
 from tablectl.cli.main import main
-from tablectl.config import loads
+from tablectl.config import load, loads
 from tablectl.daemon.app import Daemon
 from tablectl.daemon.clock import ManualClock
 from tablectl.doctor import files, host, memory, ports, rights
@@ -114,6 +114,66 @@ def test_a_disk_without_room_or_rights(tmp_path: Path) -> None:
     assert host.disk(journal, room(many, inodes=0)).code == "disk_no_inodes"
     assert host.disk(journal, room(many, flag=os.ST_RDONLY)).code == "disk_read_only"
     assert host.disk(tmp_path / "no" / "journal.db").code == "folder_missing"
+
+
+# ---------------------------------------------------------------- files
+
+NOBODY = files.User("tablectl", 54321, 54321, frozenset({54321}))
+
+
+def open_folders(folder: Path) -> None:
+    """Folders above a test's own, for everybody to pass through."""
+    for above in (folder, *folder.parents):
+        if above.stat().st_uid == os.getuid() and above != Path("/"):
+            above.chmod(above.stat().st_mode | 0o011)
+
+
+def test_files_that_the_service_may_not_read_or_write(tmp_path: Path) -> None:
+    open_folders(tmp_path)
+    settings, file = hall(tmp_path, 1, more='username = "u"\npassword = { file = "pw" }\n')
+    settings = load(file)
+    for name, mode in (("pw", 0o600), ("journal.db", 0o640), ("journal.db.lock", 0o644)):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+        (tmp_path / name).chmod(mode)
+    file.chmod(0o644)
+    found = {finding.code: finding for finding in files.examine(settings, file, NOBODY)}
+    assert set(found) == {"file_denied", "journal_denied"}
+    assert found["file_denied"].subject == str(tmp_path / "pw")
+    assert "chgrp" in found["file_denied"].fix
+    assert f"sudo chown tablectl: {tmp_path}" in found["journal_denied"].fix
+    for name in ("pw", "journal.db", "journal.db.lock"):
+        (tmp_path / name).chmod(0o666)
+    (good,) = files.examine(settings, file, NOBODY)
+    assert good.status == "ok"
+    tmp_path.chmod(0o700)  # the way there is closed
+    assert {f.code for f in files.examine(settings, file, NOBODY)} == {"file_denied"}
+
+
+def test_a_password_that_only_the_service_has_is_a_warning_with_a_way(
+    tmp_path: Path, line: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    monkeypatch.setattr("tablectl.config.secret.SERVICE_CREDENTIALS", tmp_path / "none")
+    settings, file = hall(tmp_path, 1, more='username = "u"\npassword = { credential = "mqtt" }\n')
+    finding = doctor(settings, file)["secret_elsewhere"]
+    assert finding.status == "warn"
+    assert "systemd-run" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("more", "table", "code"),
+    [
+        ("", 'port = "/dev/null"\ntiles = "hall.toml"', "tiles_format"),
+        ("", 'port = "/dev/null"\nruleset = "no-such.toml"', "unreadable"),
+        ("", 'port = "/dev/null"\ndriver = "lines"', "driver"),
+        ('ca_file = "hall.toml"\n', 'port = "/dev/null"', "no_certificate"),
+    ],
+)
+def test_what_a_start_would_find_out_the_doctor_finds(
+    tmp_path: Path, more: str, table: str, code: str
+) -> None:
+    _, file = hall(tmp_path, 1, table, more=more)
+    assert doctor(load(file), file)[code].status == "fail"
 
 
 # ---------------------------------------------------------------- journal

@@ -6,6 +6,7 @@ import asyncio
 import configparser
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -238,6 +239,10 @@ def test_the_unit_says_what_the_daemon_needs() -> None:
     assert "ProtectClock" not in service, "it would close the serial ports (DeviceAllow)"
     assert "PrivateDevices" not in service
     assert service["RestartPreventExitStatus"] == "2"
+    reload = re.findall(r"^ExecReload=(.*)$", UNIT.read_text(encoding="utf-8"), re.MULTILINE)
+    file = "/etc/tablectl/tablectl.toml"
+    assert reload == [f"/opt/tablectl/bin/tablectl config check {file}", "/bin/kill -HUP $MAINPID"]
+    assert main(reload[0].split()[1:3] + ["/nowhere.toml"]) != 0
     command = service["ExecStart"].split()
     assert command[1:] == ["run", "--config", "/etc/tablectl/tablectl.toml"]
     assert main([*command[1:3], "/nowhere.toml"]) == 2
