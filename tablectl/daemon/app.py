@@ -21,6 +21,7 @@ from tablectl.config.reload import Change, changes, content_changes, merged, mer
 from tablectl.daemon import hallfile, logs
 from tablectl.daemon.clock import Clock, SystemClock
 from tablectl.daemon.contents import fingerprints
+from tablectl.daemon.faultpoints import passing_in_journal
 from tablectl.daemon.ids import Ids, random_ids
 from tablectl.daemon.lag import LoopLag
 from tablectl.daemon.notify import Notifier, Watchdog
@@ -133,6 +134,7 @@ class Daemon:
             self.settings.journal.path,
             fsync=self.settings.journal.fsync,
             on_health=self._journal_health,
+            on_step=passing_in_journal,
         )
         tasks: list[asyncio.Task[None]] = []
         try:

@@ -22,6 +22,7 @@ from tablectl.bus.payloads import (
 from tablectl.bus.snapshot import game_view
 from tablectl.daemon import feeds
 from tablectl.daemon.clock import Clock
+from tablectl.daemon.faultpoints import passing
 from tablectl.daemon.writer import TableWriter
 from tablectl.engine.game.events import event_from_json
 from tablectl.journal import Journal, StoredEvent
@@ -117,6 +118,7 @@ class PublicSource:
 
     def mark_published(self, seq: int) -> None:
         """The broker has acknowledged everything up to `seq`."""
+        passing("published")
         self._journal.mark_published(self.table_id, feeds.PUBLIC, seq)
 
     def snapshot(self) -> StateSnapshot:

@@ -102,6 +102,7 @@ class TableWriter:
         self.state = self.core.state
         self.verdict = self.core.mirror.verdict
         self._set_timer()
+        passing("restored")
 
     async def close(self) -> None:
         """Let what is under way be written; afterwards nothing is taken in any more."""
@@ -137,7 +138,7 @@ class TableWriter:
 
     async def request(self, request: Request) -> Accepted | Refused:
         """A command from outside; a repeated transaction gets its first answer again."""
-        passing("received")
+        passing("received", request.name)
         async with self._working():
             if self._closed:
                 return _stopping()
@@ -156,7 +157,7 @@ class TableWriter:
                     hint="see the daemon's log",
                 )
             result = await self._commit(change)
-        passing("answered")
+        passing("answered", request.name)
         answer = change.answer
         if isinstance(answer, Accepted):
             return Accepted(answer.event_ids, result.durable, answer.data)
@@ -213,20 +214,22 @@ class TableWriter:
     # ------------------------------------------------------------------ commit and effects
 
     async def _commit(self, change: Change) -> CommitResult:
-        passing("decided")
+        asked = change.transaction.request
+        name = asked.name if asked is not None else ""
+        passing("decided", name)
         try:
             result = await asyncio.shield(self.journal.append(change.transaction))
         except Exception:
             _LOG.exception("%s: the journal refused a transaction; going back to it", self.table_id)
             await self.restore()
             raise
-        passing("committed")
+        passing("committed", name)
         if result.duplicate:
             # Another writer's word stands in the journal: be where it is.
             await self.restore()
             return result
         self._effects(change, result)
-        passing("effected")
+        passing("effected", name)
         return result
 
     def _effects(self, change: Change, result: CommitResult) -> None:
@@ -290,7 +293,9 @@ class TableWriter:
 
     async def sent(self, cmd_id: int) -> None:
         """The first frame of a motion is about to be written."""
+        passing("sending")
         await self._change_action(ActionChange(cmd_id, "sent"), settled=False)
+        passing("sent")
 
     async def settled(
         self,
@@ -299,7 +304,9 @@ class TableWriter:
         result: dict[str, int | str],
     ) -> None:
         """The fate of a motion is known, or known to be unknowable."""
+        passing("settling")
         await self._change_action(ActionChange(cmd_id, state, canonical(result)), settled=True)
+        passing("settled")
         if state != "done":
             _LOG.warning(
                 "%s: %s (cmd_id %d) is %s: %s; press start again",

@@ -24,7 +24,7 @@ from tablectl.journal.model import (
     Transaction,
 )
 from tablectl.journal.retention import prune
-from tablectl.journal.store import Outcome, Store
+from tablectl.journal.store import Outcome, Store, random_id
 
 _LOG = logging.getLogger("tablectl.journal")
 
@@ -88,14 +88,15 @@ class Journal:
         fsync: bool = True,
         new_id: Callable[[], str] | None = None,
         on_health: Callable[[Health], None] | None = None,
+        on_step: Callable[[str], None] | None = None,
     ) -> Self:
         """Open or create.
 
         `new_id` gives the stream's UUID; `on_health` is called in the loop when the disk fails or
-        recovers. Raises JournalLockedError, JournalTooNewError, NotAJournalError,
-        JournalUnusableError.
+        recovers; `on_step` is the store's. Raises JournalLockedError, JournalTooNewError,
+        NotAJournalError, JournalUnusableError.
         """
-        store = Store(path, fsync=fsync, new_id=new_id) if new_id else Store(path, fsync=fsync)
+        store = Store(path, fsync=fsync, new_id=new_id or random_id, on_step=on_step)
         return cls(store, threaded=threaded, on_health=on_health)
 
     # ------------------------------------------------------------------ writing

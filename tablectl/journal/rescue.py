@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -23,6 +24,8 @@ from tablectl.journal.writes import FEED_STRIDE
 
 MAGIC = b"SQLite format 3\0"
 PAGE = 4096
+RESCUED = ".rescued-"
+"""Beside the journal: a rescue that is complete and waits for the damaged file to be moved."""
 DAMAGE_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR})
 
 
@@ -37,27 +40,59 @@ def set_aside(
     """Look at the file before it is opened; returns where the damaged one lies now, or None.
 
     A file that was closed in order is only looked at by its header; after a crash or power cut
-    SQLite's quick check reads it whole. Raises NotAJournalError, JournalTooNewError.
+    SQLite's quick check reads it whole. A rescue that was killed itself is finished, or begun anew.
+    Raises NotAJournalError, JournalTooNewError.
     """
+    folder = beside(path, ".rescue")
+    shutil.rmtree(folder, ignore_errors=True)
+    finished = _exchange(path)
+    if finished is not None:
+        return finished
     if not path.exists():
         return None
     if not force and _damage(path, migrations) is None:
         return None
+    folder.mkdir()
+    copy, fresh = folder / "copy", folder / "fresh"
+    shutil.copyfile(path, copy)
+    if beside(path, "-wal").exists():
+        shutil.copyfile(beside(path, "-wal"), beside(copy, "-wal"))
+    salvage(copy, fresh, migrations)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    names = (f".damaged-{stamp}" + (f"-{n}" if n else "") for n in itertools.count())
-    aside = next(a for a in (beside(path, name) for name in names) if not a.exists())
-    with tempfile.TemporaryDirectory(prefix=path.name + ".rescue-", dir=path.parent) as folder:
-        copy, fresh = Path(folder) / "copy", Path(folder) / "fresh"
-        shutil.copyfile(path, copy)
-        if beside(path, "-wal").exists():
-            shutil.copyfile(beside(path, "-wal"), beside(copy, "-wal"))
-        salvage(copy, fresh, migrations)
+    names = (stamp + (f"-{n}" if n else "") for n in itertools.count())
+    name = next(n for n in names if not beside(path, f".damaged-{n}").exists())
+    fresh.rename(beside(path, f"{RESCUED}{name}"))
+    _fix_names(path.parent)
+    shutil.rmtree(folder)
+    return _exchange(path)
+
+
+def _exchange(path: Path) -> str | None:
+    """Put a rescued file that is complete in the place of the damaged one; None where there is none.
+
+    Killed between any two of its steps, the next call does the rest.
+    """
+    for rescued in path.parent.iterdir():
+        if not rescued.name.startswith(path.name + RESCUED):
+            continue
+        aside = beside(path, ".damaged-" + rescued.name.removeprefix(path.name + RESCUED))
         for suffix in ("", "-wal"):
             if beside(path, suffix).exists():
                 beside(path, suffix).rename(beside(aside, suffix))
         beside(path, "-shm").unlink(missing_ok=True)
-        fresh.rename(path)
-    return str(aside)
+        rescued.rename(path)
+        _fix_names(path.parent)
+        return str(aside)
+    return None
+
+
+def _fix_names(folder: Path) -> None:
+    """Names survive a power cut only once their folder is synced."""
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _damage(path: Path, migrations: Sequence[s.Migration]) -> str | None:

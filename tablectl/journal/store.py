@@ -57,7 +57,8 @@ _DEFECTS = (
 Outcome = CommitResult | TransactionRejectedError
 
 
-def _random_id() -> str:
+def random_id() -> str:
+    """A new UUID."""
     return str(uuid.uuid4())
 
 
@@ -78,7 +79,7 @@ class Store:
         path: Path | None,
         *,
         fsync: bool = True,
-        new_id: Callable[[], str] = _random_id,
+        new_id: Callable[[], str] = random_id,
         clock: Callable[[], int] = _monotonic_ms,
         connect: Callable[[str], s.Connection] = s.connect,
         migrations: Sequence[s.Migration] = s.MIGRATIONS,

@@ -8,63 +8,165 @@ import json
 import os
 import signal
 import sys
+import uuid
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hardware_sim.runner import RunConfig, RunningTable
 from hardware_sim.table import Options
 from tablectl.bus.broker import Broker
+from tablectl.bus.payloads import Response
 from tablectl.bus.topics import Topics
-from tablectl.bus.watcher import Watcher
+from tablectl.bus.watcher import Seen, Watcher
 from tests.conftest import ROOT
 
 
-class Living:
-    """`tablectl run`, begun again whenever it was killed at one of the given points."""
+@dataclass
+class Death:
+    """One end by SIGKILL: at which point (`clock`: whatever it was doing), and in which phase of the game."""
 
-    def __init__(self, config: Path, kills: Sequence[tuple[str, int]] = ()) -> None:
+    point: str
+    phase: str = ""
+
+
+class Living:
+    """`tablectl run`, begun again whenever it was killed at one of the given points.
+
+    `kills`: (word of `TABLECTL_KILL_AT` without its number, number), or (`clock`, ms after birth).
+    `on_death` is called while no daemon lives. `command`: start the real command each time, imports and
+    all, instead of a fork of a process that has them.
+    """
+
+    def __init__(
+        self,
+        config: Path,
+        kills: Sequence[tuple[str, int]] = (),
+        *,
+        on_death: Callable[[Death], None] = lambda _death: None,
+        command: bool = False,
+    ) -> None:
         self._config = config
         self._kills = list(kills)
-        self.deaths = 0
-        self.process: asyncio.subprocess.Process | None = None
-        self.output = b""
+        self._on_death = on_death
+        self._command = command
+        self._log = config.with_name("daemon.log")
+        self._nursery: asyncio.subprocess.Process | None = None
         self._stopping = False
+        self.deaths: list[Death] = []
+        self.pid: int | None = None
+        """Of the daemon that lives now."""
+        self.alive = asyncio.Event()
+
+    @property
+    def output(self) -> str:
+        """What all of them said."""
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def left(self) -> int:
+        """Kills that are still to come."""
+        return len(self._kills)
 
     async def live(self) -> None:
         """Until `stop`; fails when it ends in another way than it was told to."""
-        while not self._stopping:
-            env = {k: v for k, v in os.environ.items() if k != "TABLECTL_KILL_AT"}
-            if self._kills:
-                point, number = self._kills[0]
-                env["TABLECTL_KILL_AT"] = f"{point}:{number}"
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "tablectl",
-                "run",
-                "--config",
-                str(self._config),
-                cwd=ROOT,
-                env=env,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            _, errors = await self.process.communicate()
-            self.output += errors
-            code = self.process.returncode
-            if self._stopping:
-                assert code == 0, self.output.decode()
-                return
-            assert code == -signal.SIGKILL, self.output.decode()
-            self.deaths += 1
-            self._kills.pop(0)
+        try:
+            while not self._stopping:
+                point, number = self._kills[0] if self._kills else ("", 0)
+                word = f"{point}:{number}" if point not in ("", "clock") else ""
+                code = await self._one(word, number if point == "clock" else None)
+                if self._stopping and code == 0:
+                    return
+                assert code == -signal.SIGKILL, self.output[-4000:]
+                if self._kills:
+                    self._kills.pop(0)
+                if word:
+                    point = self.output.splitlines()[-1].removeprefix("killed at ")
+                death = Death(point or "clock")
+                self.deaths.append(death)
+                self._on_death(death)
+        finally:
+            await self._end()
 
-    async def stop(self) -> None:
+    async def during(self, story: Coroutine[Any, Any, None]) -> None:
+        """Live while the story goes on, and stop in order at its end; whatever fails first is raised."""
+        life = asyncio.create_task(self.live())
+        playing = asyncio.create_task(story)
+        try:
+            done, _ = await asyncio.wait({life, playing}, return_when=asyncio.FIRST_COMPLETED)
+            await (life if life in done else playing)
+            assert playing in done, "the daemon ended before the story"
+            self.stop()
+            await life
+        finally:
+            for task in (playing, life):
+                task.cancel()
+            await asyncio.gather(playing, life, return_exceptions=True)
+
+    async def _one(self, word: str, after_ms: int | None) -> int:
+        """One life: exit code."""
+        born = self._by_command(word) if self._command else self._by_fork(word)
+        self.pid, ending = await born
+        self.alive.set()
+        reaper = None
+        if after_ms is not None:
+            reaper = asyncio.get_running_loop().call_later(after_ms / 1000, self.kill)
+        if self._stopping:
+            self.stop()
+        try:
+            return await ending
+        finally:
+            self.pid = None
+            self.alive.clear()
+            if reaper is not None:
+                reaper.cancel()
+
+    async def _by_command(self, word: str) -> tuple[int, Coroutine[Any, Any, int]]:
+        with self._log.open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "tablectl", "run", "--config", str(self._config),
+                cwd=ROOT, env=os.environ | {"TABLECTL_KILL_AT": word}, stderr=log,
+            )  # fmt: skip
+        return process.pid, process.wait()
+
+    async def _by_fork(self, word: str) -> tuple[int, Coroutine[Any, Any, int]]:
+        if self._nursery is None:
+            self._nursery = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "tests.daemon.nursery",
+                cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+        nursery = self._nursery
+        assert nursery.stdin is not None
+        assert nursery.stdout is not None
+        nursery.stdin.write(f"{self._config}\t{word}\t{self._log}\n".encode())
+        lines = nursery.stdout
+
+        async def number() -> int:
+            return int(await lines.readline())
+
+        return await number(), number()
+
+    def kill(self) -> None:
+        """SIGKILL now, if it lives."""
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def stop(self) -> None:
         """A graceful end."""
         self._stopping = True
-        if self.process is not None and self.process.returncode is None:
-            self.process.terminate()
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGTERM)
+
+    async def _end(self) -> None:
+        """Nobody outlives the test."""
+        self.kill()
+        nursery, self._nursery = self._nursery, None
+        if nursery is not None:
+            assert nursery.stdin is not None
+            nursery.stdin.close()
+            await nursery.wait()
 
 
 class Listener(Watcher):
@@ -81,6 +183,26 @@ class Listener(Watcher):
     async def ended(self, within_s: float) -> None:
         """Wait for the end of the game."""
         await self.until(lambda seen: any(e.type == "game_ended" for e in seen.events), within_s)
+
+    async def asked(self, name: str, data: dict[str, Any], within_s: float = 60) -> Response:
+        """Ask until there is an answer, each time with the same transaction, as every asker should."""
+        transaction = str(uuid.uuid4())
+        async with asyncio.timeout(within_s):
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    answer = await self.request(name, data, transaction=transaction, wait_s=2)
+                    assert answer.status == "accepted", answer
+                    return answer
+
+    async def settled(self, epoch: int, within_s: float = 20) -> None:
+        """Wait until the daemon of this epoch has told everything there is."""
+
+        def told(seen: Seen) -> bool:
+            birth, state = (seen.retained.get(topic) or {} for topic in ("bridge/state", "state"))
+            online = birth.get("state") == "online" and birth.get("epoch") == epoch
+            return online and state.get("last_seq") == seen.last_seq
+
+        await self.until(told, within_s)
 
     async def linked(self, within_s: float = 20) -> None:
         """Wait until the daemon has the board."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import signal
 import sqlite3
@@ -26,7 +27,7 @@ from tablectl.journal.ballast import Ballast
 from tablectl.journal.check import check
 from tablectl.journal.store import RETRY_MS, Store
 from tests.conftest import scaled
-from tests.daemon.journal_kit import ApswConnection, FullDisk, Recorder, change, event, fact
+from tests.daemon.journal_kit import ApswConnection, FullDisk, change, event, fact
 
 MIB = 1024 * 1024
 
@@ -264,69 +265,6 @@ def test_killed_between_two_steps_nothing_acknowledged_is_lost(tmp_path: Path, s
     assert check(path).findings == ()
 
 
-def test_power_cut_at_every_write_of_a_hand(tmp_path: Path) -> None:
-    """Each prefix of what reached the disk opens, with all that was acknowledged before it."""
-    recorder = Recorder(f"recorder-{uuid.uuid4()}")
-    live = tmp_path / "live"
-    live.mkdir()
-    store = Store(live / "journal.db", connect=lambda p: ApswConnection(p, recorder.name))
-    total = 60
-    for number in range(1, total + 1):
-        store.commit(change(number, events=1 + number % 4, table=f"t{number % 2}"))
-        recorder.log.append(("mark", "", number, b""))
-        if number == total // 2:
-            store.idle()
-    recorded = list(recorder.log)
-    store.close()
-
-    points: list[tuple[int, int]] = []
-    writes = [i for i, (kind, *_rest) in enumerate(recorded) if kind == "write"]
-    points += [(i + 1, -1) for i in range(len(recorded)) if recorded[i][0] in {"write", "truncate"}]
-    for i in writes[-50:]:
-        points += [(i + 1, size) for size in range(512, len(recorded[i][3]), 512)]
-    every = max(1, len(points) // scaled(len(points), 300))
-    chosen = points[::every] + points[-1:]
-    assert len(chosen) > 100
-    for point, torn in chosen:
-        _power_cut(tmp_path / "cut", recorded[:point], torn)
-
-
-def _power_cut(folder: Path, log: list[tuple[str, str, int, bytes]], torn: int) -> None:
-    folder.mkdir(exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
-    acknowledged = 0
-    files: dict[str, bytearray] = {}
-    for index, (kind, name, offset, data) in enumerate(log):
-        if kind == "mark":
-            acknowledged = offset
-            continue
-        content = files.setdefault(name, bytearray())
-        if kind == "write":
-            if torn >= 0 and index == len(log) - 1:
-                data = data[:torn]
-            if len(content) < offset + len(data):
-                content.extend(bytes(offset + len(data) - len(content)))
-            content[offset : offset + len(data)] = data
-        elif kind == "truncate":
-            del content[offset:]
-        elif kind == "delete":
-            files.pop(name, None)
-    for name, content in files.items():
-        if not name.endswith("-shm"):
-            (folder / name).write_bytes(content)
-    store = Store(folder / "journal.db")
-    try:
-        facts = store.db.execute("SELECT event_no FROM main.facts ORDER BY pos").fetchall()
-        numbers = [row[0] for row in facts]
-        assert numbers == list(range(1, len(numbers) + 1))
-        assert len(numbers) in {acknowledged, acknowledged + 1}
-        assert store.health.rescued is None
-    finally:
-        store.close()
-    assert check(folder / "journal.db").findings == ()
-
-
 # ------------------------------------------------------------------ damaged
 
 
@@ -465,6 +403,84 @@ def test_a_rescued_journal_is_a_new_stream_with_new_cmd_ids(tmp_path: Path) -> N
     assert new.cmd_id != action.cmd_id
     assert store.reads.pending_actions("t1")[0].kind == "LIFT"
     store.close()
+
+
+def killed_at_file_operation(number: int, path: Path) -> bool:
+    """A process opens the journal and is killed before its n-th operation on files; False: it lived."""
+    child = os.fork()
+    if child == 0:
+        count = itertools.count(1)
+
+        def watch(name: str, _args: object) -> None:
+            if name in FILE_OPERATIONS and next(count) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(watch)
+        try:
+            Store(path).close()
+        finally:
+            os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, -signal.SIGKILL)
+    return code != 0
+
+
+FILE_OPERATIONS = frozenset(
+    {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "shutil.copyfile",
+     "sqlite3.connect", "tempfile.mkdtemp"}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["file", "file and log"])
+def test_killed_while_a_damaged_file_is_set_aside(tmp_path: Path, log: bool) -> None:
+    """Whatever the moment, the next start keeps what a rescue in one piece keeps, and cleans up."""
+    model = tmp_path / "model.db"
+    store = Store(model)
+    for number in range(1, 81):
+        store.commit(change(number, table=f"t{number % 2}"))
+        if number == 40:
+            store.idle()
+    model.with_name("dead.db").write_bytes(model.read_bytes())
+    if log:
+        # Not closed in order: the newest stand in the write-ahead log only.
+        model.with_name("dead.db-wal").write_bytes(model.with_name("model.db-wal").read_bytes())
+    store.close()
+    model = model.with_name("dead.db")
+    spoil(model, 0, 100)
+
+    def laid_out(folder: Path) -> Path:
+        folder.mkdir()
+        for suffix in ("", "-wal"):
+            source = model.with_name(model.name + suffix)
+            if source.exists():
+                (folder / ("journal.db" + suffix)).write_bytes(source.read_bytes())
+        (folder / "journal.db.ballast").write_bytes(b"")
+        return folder / "journal.db"
+
+    def kept(path: Path) -> tuple[int, str]:
+        store = Store(path)
+        count = sum(len(store.reads.entries_after(f"t{n}", 0)) for n in (0, 1))
+        store.close()
+        assert check(path).findings == ()
+        return count, store.stream
+
+    whole, _ = kept(laid_out(tmp_path / "whole"))
+    assert whole > 0
+    kills = 0
+    for number in itertools.count(1, 1 if scaled(1, 0) else 5):
+        folder = tmp_path / str(number)
+        path = laid_out(folder)
+        damaged = [f.read_bytes() for f in folder.iterdir() if f.suffix != ".ballast"]
+        if not killed_at_file_operation(number, path):
+            break
+        kills += 1
+        count, _ = kept(path)
+        assert count == whole, number
+        aside = [f for f in folder.iterdir() if ".damaged-" in f.name]
+        assert sorted(f.read_bytes() for f in aside) == sorted(damaged), number
+        ours = {"journal.db" + suffix for suffix in ("", "-wal", "-shm", ".lock", ".ballast")}
+        assert {f.name for f in folder.iterdir() if f not in aside} <= ours, number
+    assert kills > 2
 
 
 def test_random_damage_never_stops_the_daemon(tmp_path: Path) -> None:
