@@ -23,7 +23,13 @@ from pydantic import ValidationError
 from tablectl.bus import broker as brokers
 from tablectl.bus.answers import Desk
 from tablectl.bus.broker import Broker, Protocol
-from tablectl.bus.payloads import SCALARS, BridgeState, SeenBridgeState, StateSnapshot
+from tablectl.bus.payloads import (
+    SCALARS,
+    BridgeState,
+    MachineTrouble,
+    SeenBridgeState,
+    StateSnapshot,
+)
 from tablectl.bus.source import TableSource
 from tablectl.bus.tasks import end, first_of
 from tablectl.bus.topics import SEATS, Topics
@@ -92,6 +98,9 @@ class TableBus:
         self._proven: Protocol | None = None
         self._events_due = asyncio.Event()
         self._snapshot_due = asyncio.Event()
+        self._health_due = asyncio.Event()
+        self._troubles: tuple[MachineTrouble, ...] = ()
+        """Of the machine, as last told."""
         self._stopping = asyncio.Event()
         self._sent: dict[str, bytes] = {}
         """What the broker retains for us, as far as this connection knows."""
@@ -275,19 +284,25 @@ class TableBus:
             await self._snapshot_due.wait()
             self._snapshot_due.clear()
             await self._flush_retained(client)
+            if self._source.health().machine != self._troubles:
+                self._health_due.set()
             await asyncio.sleep(SNAPSHOT_GAP_S)
 
     async def _pump_health(self, client: aiomqtt.Client, protocol: Protocol) -> None:
         while True:
+            self._health_due.clear()
+            health = self._source.health()
+            self._troubles = health.machine
             await client.publish(
                 self.topics.bridge_health,
-                self._source.health().encode(),
+                health.encode(),
                 1,
                 retain=True,
                 properties=brokers.expiry(protocol, HEALTH_EXPIRY_S),
             )
             self.progress += 1
-            await asyncio.sleep(HEALTH_EVERY_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._health_due.wait(), HEALTH_EVERY_S)
 
     async def _flush_retained(self, client: aiomqtt.Client) -> None:
         wanted = {self.topics.link: self._source.link().encode()}

@@ -94,8 +94,19 @@ class LinkStatus(Payload):
     """Why the board started with this `boot_id`: power_on, brown_out, watchdog, pin …; null: not known."""
 
 
+class MachineTrouble(Payload):
+    """One thing that is wrong with the machine itself."""
+
+    part: str
+    """`motor lift`, `lid`, `wall 2`, `walls`, `sensor 0`, `tray 3`, `set 1`, `motion`, `machine`."""
+    code: str
+    """`overheat`, `stalled`, `tile_stuck`, `too_hot`, `unreadable`, `tiles_missing` …"""
+    detail: str = ""
+    """For a person: a temperature, a count."""
+
+
 class BridgeHealth(Payload):
-    """`bridge/health`: figures for the technician, every 30 s; expires after 90 s."""
+    """`bridge/health`: figures for the technician, every 30 s and when `machine` changes; expires after 90 s."""
 
     t_wall: int
     uptime_s: int
@@ -105,6 +116,10 @@ class BridgeHealth(Payload):
     durable: bool
     link: dict[str, int | float]
     """Counters of the link: frames, crc_errors, retransmits, resets, rtt_ms …"""
+    machine: tuple[MachineTrouble, ...] = ()
+    """What is wrong with the machine now, as its board tells it."""
+    temperatures: dict[str, float] = {}
+    """Sensor → °C, as last told."""
 
 
 # ---- the game -------------------------------------------------------------------------------------

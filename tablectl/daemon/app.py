@@ -262,6 +262,7 @@ class Daemon:
                     "outbox": unit.waiting,
                     "fault": unit.writer.fault,
                     "durable": unit.writer.durable,
+                    "machine": [str(trouble) for trouble in unit.machine.troubles],
                 }
                 for unit in self.units.values()
             },

@@ -99,6 +99,26 @@ def render(daemon: Daemon) -> str:
         ],
     )
     page.add(
+        "tablectl_machine_trouble",
+        "gauge",
+        "1 for each thing that is wrong with the machine",
+        [
+            ({"table": u.table_id, "part": trouble.part, "code": trouble.code}, 1)
+            for u in units
+            for trouble in u.machine.troubles
+        ],
+    )
+    page.add(
+        "tablectl_machine_temperature_celsius",
+        "gauge",
+        "temperatures in the machine",
+        [
+            ({"table": u.table_id, "sensor": str(sensor)}, degrees)
+            for u in units
+            for sensor, degrees in sorted(u.machine.temperatures.items())
+        ],
+    )
+    page.add(
         "tablectl_link_figure",
         "gauge",
         "figures of the serial link by name",

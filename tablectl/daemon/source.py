@@ -15,6 +15,7 @@ from tablectl.bus.payloads import (
     BridgeInfo,
     EventMessage,
     LinkStatus,
+    MachineTrouble,
     PublicView,
     Stamp,
     StateSnapshot,
@@ -27,6 +28,7 @@ from tablectl.daemon.writer import TableWriter
 from tablectl.engine.game.events import event_from_json
 from tablectl.journal import Journal, StoredEvent
 from tablectl.table import session as sessions
+from tablectl.table.machine import Machine
 
 RECENT = 64
 """Public events kept in memory: more than a start of a hand makes at once."""
@@ -46,6 +48,7 @@ class PublicSource:
         status: Callable[[], sessions.LinkStatus | None],
         figures: Callable[[], dict[str, int]],
         loop_lag_ms: Callable[[], float],
+        machine: Callable[[], Machine] = Machine,
     ) -> None:
         self._writer = writer
         self._journal = journal
@@ -55,6 +58,7 @@ class PublicSource:
         self._status = status
         self._figures = figures
         self._lag = loop_lag_ms
+        self._machine = machine
         self._recent: deque[StoredEvent] = deque(maxlen=RECENT)
         self._started_ms = clock.mono_ms()
         self._since: tuple[str, int] = ("", clock.wall_ms())
@@ -172,6 +176,7 @@ class PublicSource:
     def health(self) -> BridgeHealth:
         """Figures for the technician."""
         waiting = self.last_seq() - self.published()
+        machine = self._machine()
         return BridgeHealth(
             t_wall=self._clock.wall_ms(),
             uptime_s=(self._clock.mono_ms() - self._started_ms) // 1000,
@@ -179,6 +184,11 @@ class PublicSource:
             outbox=max(0, waiting),
             durable=self._writer.durable,
             link=dict(self._figures()),
+            machine=tuple(
+                MachineTrouble(part=one.part, code=one.code, detail=one.detail)
+                for one in machine.troubles
+            ),
+            temperatures={str(sensor): degrees for sensor, degrees in machine.temperatures.items()},
         )
 
 

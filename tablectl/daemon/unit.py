@@ -22,6 +22,7 @@ from tablectl.engine.rules import SHIPPED, HallRules
 from tablectl.journal import Journal, StoredEvent
 from tablectl.mirror.mirror import Mirror, MirrorOptions
 from tablectl.mirror.tags import TagMap, load_tags
+from tablectl.table.machine import Machine
 from tablectl.table.options import PortOptions, TableOptions
 from tablectl.table.session import KnownBoot, LinkStatus, Motion, TableSession
 
@@ -68,6 +69,7 @@ class TableUnit:
             status=lambda: self.status,
             figures=self.figures,
             loop_lag_ms=loop_lag_ms,
+            machine=lambda: self.machine,
         )
         self.bus: TableBus | None = None
         if broker is not None:
@@ -206,6 +208,11 @@ class TableUnit:
     def figures(self) -> dict[str, int]:
         """Counters of the serial link."""
         return {} if self.session is None else self.session.figures
+
+    @property
+    def machine(self) -> Machine:
+        """What the board has said about its own parts."""
+        return Machine() if self.session is None else self.session.machine
 
     @property
     def waiting(self) -> int:

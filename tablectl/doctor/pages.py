@@ -95,6 +95,13 @@ def _table(name: str, table: dict[str, Any]) -> list[Finding]:
         found.append(
             fail("daemon", name, "not_durable", "the last events are in memory only", "make room on the disk")
         )  # fmt: skip
+    found += [
+        warn(
+            "daemon", name, "machine", f"the machine says: {trouble}",
+            "free, cool or clean what it names; the table tells when it is well again",
+        )
+        for trouble in table.get("machine", ())
+    ]  # fmt: skip
     if table["fault"]:
         found.append(
             warn(

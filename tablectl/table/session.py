@@ -32,6 +32,7 @@ from tablectl.table.drivers import (
 )
 from tablectl.table.errors import PortError, PortLostError
 from tablectl.table.locate import advice
+from tablectl.table.machine import Machine
 from tablectl.table.options import ReconnectOptions, TableOptions
 from tablectl.table.port import CLOSE_MOST, OPEN_MOST, Port
 from tablectl.table.reconnect import Backoff, FoldedLog
@@ -161,6 +162,8 @@ class TableSession:
             else None
         )
         self.reconnects = 0
+        self.machine = Machine()
+        """What the board has said about its own parts."""
         self._due_ms: int | None = None
         """When something must have happened at the latest; None: nothing is due."""
 
@@ -395,6 +398,8 @@ class TableSession:
             case ReportFact():
                 fact = output.fact
                 await self._insist("writing a fact", lambda: self._submit.fact(fact))
+                for level, text in self.machine.observe(fact.message):
+                    _LOG.log(level, "%s: %s", self.options.table_id, text)
             case MarkSent():
                 cmd_id = output.cmd_id
                 await self._insist("marking a motion", lambda: self._actions.sent(cmd_id))
@@ -435,6 +440,8 @@ class TableSession:
                 self._backoff.reset()
                 self._tell_standing("up", "up", standing)
             case "resync":
+                if standing.reset:
+                    self.machine.forget()
                 self._tell_standing("resync", "resync", standing)
             case "handshake":
                 self._tell_standing("down", "handshake", standing)
