@@ -16,6 +16,8 @@ from typing import Literal, TextIO
 
 FOLD_S = 300.0
 FORGET_S = 3 * FOLD_S
+MOST = 1000
+"""Different lines remembered: a board that numbers its lines must not fill the memory."""
 FIRST = 3
 """Equal lines written in five minutes before they are folded; of a defect with its trace only one."""
 _SYSLOG = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}
@@ -54,10 +56,13 @@ class Folding(logging.Filter):
         return True
 
     def _tidy(self, now: float) -> None:
-        if len(self._seen) > 1000:
-            old = [key for key, (since, _) in self._seen.items() if now - since >= FOLD_S]
-            for key in old:
-                del self._seen[key]
+        if len(self._seen) < MOST:
+            return
+        old = [key for key, (since, _) in self._seen.items() if now - since >= FOLD_S]
+        if len(self._seen) - len(old) > MOST // 2:
+            old = list(self._seen)[: MOST // 2]
+        for key in old:
+            del self._seen[key]
 
 
 class JsonFormatter(logging.Formatter):

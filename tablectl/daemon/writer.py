@@ -62,6 +62,7 @@ class TableWriter:
         self._make_core = make_core
         self._lock = asyncio.Lock()
         self._kinds: dict[int, str] = {}
+        """Of the motions that are not settled yet, by cmd_id."""
         self._timer: asyncio.TimerHandle | None = None
         self._ticks: set[asyncio.Task[bool]] = set()
         self._closed = False
@@ -92,6 +93,7 @@ class TableWriter:
         """Be where the journal is: state, mirror, log and open motions."""
         self.core = self._make_core()
         await rebuild(self.core, self.journal)
+        self._kinds.clear()
         for action in await self.journal.pending_actions(self.table_id):
             self._kinds[action.cmd_id] = action.kind
             self.core.action_changed(action.kind, settled=False)
@@ -305,13 +307,14 @@ class TableWriter:
     ) -> None:
         """The fate of a motion is known, or known to be unknowable."""
         passing("settling")
+        kind = self._kinds.get(cmd_id, "motion")
         await self._change_action(ActionChange(cmd_id, state, canonical(result)), settled=True)
         passing("settled")
         if state != "done":
             _LOG.warning(
                 "%s: %s (cmd_id %d) is %s: %s; press start again",
                 self.table_id,
-                self._kinds.get(cmd_id, "motion"),
+                kind,
                 cmd_id,
                 state,
                 result,
@@ -340,6 +343,8 @@ class TableWriter:
                 )
             )
             self.core.action_changed(self._kinds.get(change.cmd_id, ""), settled=settled)
+            if settled:
+                self._kinds.pop(change.cmd_id, None)
 
 
 def _stopping() -> Refused:

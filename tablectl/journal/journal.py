@@ -68,7 +68,8 @@ class Journal:
         """Count of openings, persisted."""
         self._on_health = on_health
         self._health = store.health
-        self._newest: dict[tuple[str, int], int] = {}
+        self._newest: dict[str, tuple[int, int]] = {}
+        """By table: the boot of its board heard last, and the newest event of that boot."""
         self._seqs: dict[tuple[str, str], int] = {}
         self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -128,13 +129,17 @@ class Journal:
             return
         for entry in transaction.entries:
             if isinstance(entry, FactEntry) and entry.boot_id is not None:
-                key = (transaction.table_id, entry.boot_id)
-                self._newest[key] = max(self._newest.get(key, -1), entry.event_no or 0)
+                self._heard(transaction.table_id, entry.boot_id, entry.event_no or 0)
         if outcome.duplicate:
             return
         for event in outcome.events:
             for feed, seq in event.seqs.items():
                 self._seqs[event.table_id, feed] = seq
+
+    def _heard(self, table_id: str, boot_id: int, event_no: int) -> None:
+        boot, newest = self._newest.get(table_id, (boot_id, event_no))
+        newest = max(newest, event_no) if boot == boot_id else event_no
+        self._newest[table_id] = (boot_id, newest)
 
     # ------------------------------------------------------------------ asking
 
@@ -144,8 +149,8 @@ class Journal:
         Facts of one boot come in order; the first one asked of a boot is unknown to memory and
         needs `find_fact`.
         """
-        newest = self._newest.get((table_id, boot_id))
-        return newest is not None and event_no > newest
+        boot, newest = self._newest.get(table_id, (None, 0))
+        return boot == boot_id and event_no > newest
 
     async def find_fact(self, table_id: str, boot_id: int, event_no: int) -> CommitResult | None:
         """What was committed with this device fact, as a duplicate would be answered; or None."""
@@ -155,8 +160,7 @@ class Journal:
             return (found[0] if found else None), store.reads.newest_event_no(table_id, boot_id)
 
         found, newest = await self._ask(ask)
-        key = (table_id, boot_id)
-        self._newest[key] = max(self._newest.get(key, -1), -1 if newest is None else newest)
+        self._heard(table_id, boot_id, -1 if newest is None else newest)
         return found
 
     async def last_device_fact(self, table_id: str) -> StoredFact | None:

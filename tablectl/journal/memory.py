@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tablectl.journal.chain import ANCHOR
+
+KEPT_CHAINS = 2048
+"""Chains in memory: those of the games being played; the others are read when they are needed again."""
 
 
 class Chain(NamedTuple):
@@ -19,24 +22,26 @@ class Chain(NamedTuple):
 
 
 class Figures:
-    """Next position, counters per table, chains per game."""
+    """Next position, counters per table, chains per game.
 
-    def __init__(self) -> None:
+    `find` reads the committed chain of (table, game or "") that is not in memory, None where there is none.
+    """
+
+    def __init__(
+        self, find: Callable[[str, str], Chain | None] = lambda _table, _game: None
+    ) -> None:
+        self.find = find
         self.counters: dict[tuple[str, str], int] = {}
         self.chains: dict[tuple[str, str], Chain] = {}
-        """By (table, game or "")."""
+        """By (table, game or ""), as many as were touched lately."""
         self.dirty_counters: set[tuple[str, str]] = set()
         self.dirty_chains: set[tuple[str, str]] = set()
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
 
-    def load(
-        self,
-        counters: Iterable[tuple[str, str, int]],
-        chains: Iterable[tuple[str, str, bytes, bytes, int, int, int]],
-    ) -> None:
+    def load(self, counters: Iterable[tuple[str, str, int]]) -> None:
         """Start from what the file says."""
         self.counters = {(table, name): value for table, name, value in counters}
-        self.chains = {(row[0], row[1]): Chain(*row[2:]) for row in chains}
+        self.chains = {}
         self.settle()
 
     @property
@@ -58,6 +63,9 @@ class Figures:
         self._undo.clear()
         self.dirty_counters.clear()
         self.dirty_chains.clear()
+        if len(self.chains) > KEPT_CHAINS:
+            newest = sorted(self.chains.items(), key=lambda item: item[1].last)
+            self.chains = dict(newest[-KEPT_CHAINS // 2 :])
 
     def set(self, table_id: str, name: str, value: int) -> None:
         """Set a counter."""
@@ -74,13 +82,19 @@ class Figures:
 
     def head(self, table_id: str, game_id: str | None) -> bytes:
         """Seal of the last row of a chain."""
-        found = self.chains.get((table_id, game_id or ""))
+        found = self._chain((table_id, game_id or ""))
         return found.head if found else ANCHOR
+
+    def _chain(self, key: tuple[str, str]) -> Chain | None:
+        found = self.chains.get(key)
+        if found is None and (found := self.find(*key)) is not None:
+            self.chains[key] = found
+        return found
 
     def link(self, table_id: str, game_id: str | None, head: bytes, pos: int) -> None:
         """One more row in a chain."""
         key = (table_id, game_id or "")
-        old = self.chains.get(key)
+        old = self._chain(key)
         self._undo.append((self.chains, key, old))
         if old is None:
             self.chains[key] = Chain(ANCHOR, head, 1, pos, pos)

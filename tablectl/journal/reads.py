@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from tablectl.journal.memory import Chain
 from tablectl.journal.model import (
     CommitResult,
     Snapshot,
@@ -138,6 +139,15 @@ class Reads:
             return ()
         first, last = rows[0][1][0], rows[-1][1][1]
         return tuple(e for e in self._range(table_id, first, last) if e.game_id == game_id)
+
+    def chain(self, table_id: str, game_id: str) -> Chain | None:
+        """The chain of a game as it was committed; "" is the chain of what belongs to none."""
+        rows = self._all(
+            "SELECT anchor, head, length, first, last FROM {schema}.chains "
+            "WHERE table_id = ? AND game_id = ?",
+            (table_id, game_id),
+        )
+        return Chain(*rows[-1][1]) if rows else None
 
     def games(self, table_id: str | None = None) -> tuple[GameLine, ...]:
         """The games held, oldest first."""

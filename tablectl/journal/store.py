@@ -185,16 +185,12 @@ class Store:
 
     def _load(self) -> None:
         counters: list[Any] = []
-        chains: list[Any] = []
         for schema in self.reads.schemas:
             counters += self._db.execute(
                 f"SELECT table_id, name, value FROM {schema}.counters"  # noqa: S608 - own name
             ).fetchall()
-            chains += self._db.execute(
-                "SELECT table_id, game_id, anchor, head, length, first, last "  # noqa: S608 - own name
-                f"FROM {schema}.chains"
-            ).fetchall()
-        self._figures.load(counters, chains)
+        self._figures.find = self.reads.chain
+        self._figures.load(counters)
 
     def _begin_epoch(self, new_id: Callable[[], str]) -> None:
         meta = dict(self._db.execute("SELECT key, value FROM main.meta").fetchall())

@@ -56,6 +56,8 @@ MS = 1_000
 LINE_MOST = 80
 HELLO_EVERY = 2_000 * MS
 """An Arduino sits in its boot loader for up to two seconds after the port opened."""
+FACTS_MOST = 64
+"""Facts waiting to be written: a sketch that prints in its loop must not fill the memory and the journal."""
 BOUNCE = 300 * MS
 """The same button line within this time is a bouncing contact, not a second press."""
 
@@ -92,7 +94,9 @@ class LineDevice(Outputs):
         """cmd_id → when it is called unknown (µs)."""
         self._marking: dict[int, Motion] = {}
         self._last_button: tuple[str, int] = ("", -BOUNCE)
-        self._counts = {"lines": 0, "lines_unknown": 0}
+        self._waiting_facts = 0
+        self._flooded = False
+        self._counts = {"lines": 0, "lines_unknown": 0, "lines_dropped": 0}
 
     # ------------------------------------------------------------------ life
 
@@ -162,6 +166,9 @@ class LineDevice(Outputs):
             for old in answer:
                 if old.cmd_id not in self._waiting and old.cmd_id not in self._marking:
                     self._settle(old.cmd_id, "unknown", {"reason": "unreliable_driver"})
+        elif isinstance(output, ReportFact):
+            self._waiting_facts -= 1
+            self._flooded = self._flooded and self._waiting_facts > 0
         elif isinstance(output, MarkSent):
             motion = self._marking.pop(output.cmd_id, None)
             if motion is None:
@@ -199,7 +206,7 @@ class LineDevice(Outputs):
 
     @property
     def figures(self) -> dict[str, int]:
-        """Lines heard, and those not understood."""
+        """Lines heard, those not understood, those that came too fast."""
         return dict(self._counts)
 
     @property
@@ -301,6 +308,14 @@ class LineDevice(Outputs):
 
     def _report(self, message: Message, now: int) -> bool:
         self._heard(now)
+        if self._waiting_facts >= FACTS_MOST:
+            self._counts["lines_dropped"] += 1
+            if not self._flooded:
+                self._flooded = True
+                text = "the board says more than can be written: lines are dropped; let its sketch print changes only"
+                self._out.append(Say(logging.WARNING, text))
+            return True
+        self._waiting_facts += 1
         self._out.append(ReportFact(Fact(self._options.table_id, message, None, None, None)))
         return True
 

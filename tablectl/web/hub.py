@@ -11,8 +11,11 @@ from typing import Any, Final
 from tablectl.bus.payloads import EventMessage
 from tablectl.bus.source import TableSource
 
-KEPT: Final = 500
-"""Events kept in memory for streams that lag or come back; older ones are read from the journal."""
+KEPT: Final = 64
+"""Events kept in memory for streams that lag: half a minute of a fast hand, some 3 KiB each. Older ones are
+read from the journal."""
+BACK: Final = 500
+"""Events read back at the start: the last one worth telling is among them."""
 CHUNK: Final = 200
 QUIET: Final = frozenset(
     {
@@ -83,7 +86,7 @@ class Hub:
         if self._recent:
             cursor = self._recent[-1].seq
         else:
-            cursor = max(0, self.source.last_seq() - KEPT)
+            cursor = max(0, self.source.last_seq() - BACK)
         while cursor < self.source.last_seq():
             chunk = await self.source.public_events(cursor, CHUNK)
             if not chunk:

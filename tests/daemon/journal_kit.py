@@ -23,7 +23,13 @@ def event(name: str, feeds: tuple[str, ...] = ("public", "referee"), **body: Any
 
 
 def change(
-    number: int, *, table: str = "t1", game: str | None = "g1", events: int = 2, **more: Any
+    number: int,
+    *,
+    table: str = "t1",
+    game: str | None = "g1",
+    events: int = 2,
+    boot: int = 7,
+    **more: Any,
 ) -> Transaction:
     """What one button press might change: a fact and some events."""
     return Transaction(
@@ -33,7 +39,7 @@ def change(
         True,
         game,
         (
-            fact(number),
+            fact(number, boot),
             *(event(f"{table}-{number}-{k}", FEEDS[: 1 + (number + k) % 7]) for k in range(events)),
         ),
         **more,

@@ -57,9 +57,14 @@ def test_a_trace_is_written_once_and_old_lines_are_forgotten() -> None:
     assert fresh.getMessage() == "defect"
     for number in range(3000):
         fold.filter(record(f"line {number}"))
+        assert len(fold._seen) <= logs.MOST, "memory of lines grows for ever"
+    again = [fold.filter(record("line 2999")) for _ in range(3)]
+    assert again == [True, True, False], "what is new is still folded"
     now = 2 * logs.FORGET_S
-    fold.filter(record("one more"))
-    assert len(fold._seen) < 10, "memory of lines grows for ever"
+    for number in range(logs.MOST):
+        fold.filter(record(f"another {number}"))
+    kept = [message for _, _, message in fold._seen]
+    assert all(message.startswith("another") for message in kept), "what is old goes first"
 
 
 @pytest.mark.parametrize("form", ["text", "json", "journald"])

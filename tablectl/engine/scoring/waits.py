@@ -55,6 +55,8 @@ _THIRTEEN: Final = 13 * _KIND
 _TWELVE: Final = 12 * _KIND + _DOUBLE
 _ALL_YAOCHU: Final = mask_of(YAOCHU)
 
+_KEPT: Final = 1 << 16
+"""Suits remembered; five hundred games know some fifteen thousand."""
 _numbers: dict[int, _Suit] = {}
 _honours: dict[int, _Suit] = {}
 
@@ -149,7 +151,10 @@ def _look(key: int, *, honours: bool) -> _Suit:
         mask_of(rank for rank, count in enumerate(counts) if count == 1),
         mask_of(rank for rank, count in enumerate(counts) if count),
     )
-    (_honours if honours else _numbers)[key] = found
+    known = _honours if honours else _numbers
+    if len(known) >= _KEPT:
+        known.clear()
+    known[key] = found
     return found
 
 
