@@ -19,6 +19,22 @@ class NotTextError(ValueError):
         self.column = column
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file is there that we can see; `Path.is_file` raises where a folder is closed to us."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """As `is_file`, for a folder."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def read_text(path: Path) -> str:
     """The whole file; raises OSError (it cannot be read) and NotTextError."""
     return decode(path.read_bytes())

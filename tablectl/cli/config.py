@@ -127,7 +127,9 @@ def _init(path: Path, *, force: bool, to_stdout: bool) -> int:
 
 
 def _unwritable(path: Path, error: OSError) -> str:
-    if path.is_dir():
+    from tablectl.textfile import is_folder
+
+    if is_folder(path):
         return f"is a folder; name the file in it, such as {path / DEFAULT}"
     if isinstance(error, FileExistsError):
         return "is there already; --force overwrites it"

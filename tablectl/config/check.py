@@ -11,6 +11,7 @@ from tablectl.config.model import MqttSettings, Settings
 from tablectl.config.positions import Path as KeyPath
 from tablectl.config.problem import Places, Problem, variable_of
 from tablectl.config.secret import SecretError
+from tablectl.textfile import is_folder
 
 
 def beyond_syntax(settings: Settings, places: Places) -> Iterator[Problem]:
@@ -26,7 +27,7 @@ def beyond_syntax(settings: Settings, places: Places) -> Iterator[Problem]:
 
 
 def _journal(path: Path, places: Places) -> Iterator[Problem]:
-    if path.is_dir():
+    if is_folder(path):
         yield places.problem(
             "journal_is_folder", ("journal", "path"), f"{path} is a folder",
             "name the file in it", f'path = "{path / "journal.db"}"',

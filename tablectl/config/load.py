@@ -19,7 +19,7 @@ from tablectl.config.positions import Path as KeyPath
 from tablectl.config.problem import ConfigError, Places, Problem, dotted, variable_of
 from tablectl.config.secret import Secret
 from tablectl.config.syntax import syntax_problem
-from tablectl.textfile import NotTextError, read_text
+from tablectl.textfile import NotTextError, is_folder, read_text
 
 _UNIQUE = ("id", "port")
 
@@ -64,7 +64,7 @@ def loads(text: str, *, name: str = "<text>", folder: Path | None = None) -> Set
 
 
 def _unreadable(path: Path, error: OSError) -> Problem:
-    if path.is_dir():
+    if isinstance(error, IsADirectoryError):
         message = "is a folder, not a file"
         hint = f"name the file in it, such as {path / 'tablectl.toml'}"
     elif isinstance(error, PermissionError):
@@ -73,7 +73,7 @@ def _unreadable(path: Path, error: OSError) -> Problem:
     elif isinstance(error, NotADirectoryError):
         message = f"cannot be read: {path.parent} is a file, not a folder"
         hint = f"did you mean {path.parent}?"
-    elif not path.parent.is_dir():
+    elif not is_folder(path.parent):
         message = "cannot be read: its folder is not there"
         hint = f"mkdir -p {path.parent} && tablectl config init {path}"
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from tablectl.textfile import NotTextError, read_text
+from tablectl.textfile import NotTextError, is_file, read_text
 
 _FORMS = 'a text, { file = "…" }, { env = "…" } or { credential = "…" }'
 SERVICE_CREDENTIALS = Path("/run/credentials/tablectl.service")
@@ -121,7 +121,7 @@ class Secret(BaseModel):
         unit = f"LoadCredential={name}:/etc/tablectl/{name}.password"
         given = os.environ.get("CREDENTIALS_DIRECTORY")
         folder = Path(given) if given else SERVICE_CREDENTIALS
-        if not given and not (folder / name).is_file():
+        if not given and not is_file(folder / name):
             raise SecretError(
                 f"credential {name!r} is given by systemd to the service only, and this is not the service",
                 f"as the service has it: sudo systemd-run --pipe -p {unit} tablectl …",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tablectl.config import Settings
 from tablectl.daemon.hallfile import rule_files
 from tablectl.doctor.finding import Finding, fail, ok
+from tablectl.textfile import is_file
 
 SERVICE_USER = "tablectl"
 
@@ -63,14 +64,14 @@ def _read(settings: Settings, file: Path) -> Iterator[Path]:
     named += [table.tiles for table in settings.tables]
     named += rule_files(settings)
     for path in dict.fromkeys(path for path in named if path is not None):
-        if path.is_file():
+        if is_file(path):
             yield path
 
 
 def _written(journal: Path) -> Iterator[Path]:
     for end in ("", "-wal", "-shm", ".lock", ".ballast"):
         path = journal.with_name(journal.name + end)
-        if path.is_file():
+        if is_file(path):
             yield path
 
 

@@ -37,7 +37,7 @@ def clock(clock: Clock) -> Finding:
 def disk(journal: Path, status: Callable[[Path], os.statvfs_result] = os.statvfs) -> Finding:
     """Room and rights where the journal lives."""
     folder = journal.parent
-    if not folder.is_dir():
+    if _missing(folder):
         return fail(
             "disk", str(folder), "folder_missing", "the journal's folder is not there",
             f"sudo install -d -o tablectl -g tablectl {folder}, or another [journal] path",
@@ -71,6 +71,14 @@ def disk(journal: Path, status: Callable[[Path], os.statvfs_result] = os.statvfs
             f"make room, or set [journal] keep_days (now: tablectl journal prune {journal} --older-than 90)",
         )  # fmt: skip
     return ok("disk", str(folder), text)
+
+
+def _missing(folder: Path) -> bool:
+    """Nothing is there; a way that is closed to us is another fault."""
+    try:
+        return not folder.is_dir()
+    except PermissionError:
+        return False
 
 
 def _me() -> str:

@@ -10,6 +10,7 @@ from tablectl.doctor.finding import Finding, fail, ok, warn
 from tablectl.journal import JournalError
 from tablectl.journal.check import check
 from tablectl.journal.lock import command_of
+from tablectl.textfile import is_file, is_folder
 
 LOCKS = Path("/proc/locks")
 
@@ -41,10 +42,10 @@ def journal(
         command = command_of(pid)
         who = f"process {pid}" + (f", {command}" if command else "")
         found.append(ok("journal", str(path), f"held by the running daemon ({who})"))
-    if path.is_dir():
+    if is_folder(path):
         return found  # the check of the configuration tells it
-    if not path.exists():
-        if path.parent.is_dir():
+    if not is_file(path):
+        if os.access(path.parent, os.R_OK | os.X_OK):
             found.append(ok("journal", str(path), "not there yet; the first start makes it"))
         return found
     found += _damaged(path)

@@ -49,14 +49,14 @@ class JournalTooNewError(JournalError):
 
 
 class NotAJournalError(JournalError):
-    """A sound SQLite file that some other program owns: nothing is touched."""
+    """A file that some other program owns: nothing is touched."""
 
     code = "not_a_journal"
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{path} is an SQLite database, but not a journal of tablectl",
-            hint="name another journal file",
+            f"{path} is no journal of tablectl: it belongs to another program",
+            hint="name another journal file in [journal] path",
         )
         self.path = path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ def open_reads(path: Path) -> Iterator[Reads]:
     The write-ahead log of a daemon that runs is read too. On a medium that cannot be written and
     without a log, SQLite is told that nothing will change.
     """
-    if not path.is_file():
+    if _missing(path):
         raise JournalUnusableError(
             path, "no such file", hint="name the journal of your configuration"
         )
@@ -37,10 +38,22 @@ def open_reads(path: Path) -> Iterator[Reads]:
         db.close()
 
 
+def _missing(path: Path) -> bool:
+    """No file is there; a way that is closed to us is another fault."""
+    try:
+        return not path.is_file()
+    except PermissionError:
+        return False
+
+
 def _open(path: Path) -> s.Connection:
     address = "file:" + quote(str(path.resolve()))
     for mode in ("?mode=ro", "?mode=ro&immutable=1"):
-        db = sqlite3.connect(address + mode, uri=True, isolation_level=None, timeout=5.0)
+        try:
+            db = sqlite3.connect(address + mode, uri=True, isolation_level=None, timeout=5.0)
+        except sqlite3.OperationalError as error:
+            last = error  # rights: nothing was opened
+            continue
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
@@ -53,4 +66,5 @@ def _open(path: Path) -> s.Connection:
                 path, str(error), hint="the daemon sets a damaged file aside when it starts"
             ) from error
         return db
-    raise JournalUnusableError(path, str(last)) from last
+    hint = "" if os.access(path, os.R_OK) else "this user may not read it: use sudo"
+    raise JournalUnusableError(path, str(last), hint=hint) from last

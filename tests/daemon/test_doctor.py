@@ -32,6 +32,7 @@ from tablectl.journal import Journal
 from tablectl.table import locate
 from tests.conftest import ROOT, need_program
 from tests.daemon.journal_kit import change
+from tests.daemon.rights_kit import public_folder
 from tests.first_light.brokers import Mosquitto, mosquitto
 
 ACL = ROOT / "deploy" / "mosquitto" / "tablectl.acl"
@@ -121,15 +122,12 @@ def test_a_disk_without_room_or_rights(tmp_path: Path) -> None:
 NOBODY = files.User("tablectl", 54321, 54321, frozenset({54321}))
 
 
-def open_folders(folder: Path) -> None:
-    """Folders above a test's own, for everybody to pass through."""
-    for above in (folder, *folder.parents):
-        if above.stat().st_uid == os.getuid() and above != Path("/"):
-            above.chmod(above.stat().st_mode | 0o011)
+def test_files_that_the_service_may_not_read_or_write() -> None:
+    with public_folder() as folder:
+        service_files(folder)
 
 
-def test_files_that_the_service_may_not_read_or_write(tmp_path: Path) -> None:
-    open_folders(tmp_path)
+def service_files(tmp_path: Path) -> None:
     settings, file = hall(tmp_path, 1, more='username = "u"\npassword = { file = "pw" }\n')
     settings = load(file)
     for name, mode in (("pw", 0o600), ("journal.db", 0o640), ("journal.db.lock", 0o644)):
