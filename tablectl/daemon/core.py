@@ -175,11 +175,12 @@ class TableCore:
         self.mirror.capabilities = capabilities
         return self._finish(draft, self._clock.mono_ms())
 
-    def handle_link(self, up: bool) -> Change:
-        """The board came into reach, or went out of it."""
+    def handle_link(self, up: bool, *, reset: bool = False) -> Change:
+        """The board came into reach (`reset`: started anew), or went out of it."""
         now = self._clock.mono_ms()
-        self.mirror.link(up, now)
-        draft = _Draft(entries=[FactEntry(facts.LINK, canonical({"up": up}))])
+        self.mirror.link(up, now, reset=reset)
+        body = {"up": up, "reset": reset} if reset else {"up": up}
+        draft = _Draft(entries=[FactEntry(facts.LINK, canonical(body))])
         return self._finish(draft, now)
 
     def handle_request(self, request: Request) -> Change:

@@ -14,7 +14,7 @@ TIMER = "timer"
 DEVICE = "device"
 """Who is at the other end; body `{"capabilities": n, …}`."""
 LINK = "link"
-"""The board came into reach or went out of it; body `{"up": bool}`."""
+"""The board came into reach or went out of it; body `{"up": bool}`, with `"reset": true` when it has started anew."""
 COMMAND = "command"
 """A command that no device fact led to; body `{"id": …, "command": {…}}`."""
 

@@ -104,7 +104,7 @@ def _meet(
         core.mirror.capabilities = data["capabilities"]
         return None
     if fact.kind == facts.LINK:
-        core.mirror.link(data["up"], fact.t_mono_ms)
+        core.mirror.link(data["up"], fact.t_mono_ms, reset=data.get("reset", False))
         return None
     try:
         if fact.kind == facts.TIMER:

@@ -183,7 +183,7 @@ class TableUnit:
 
     def _link_changed(self, status: LinkStatus) -> None:
         self.status = status
-        self.writer.reached(status.state != "down")
+        self.writer.reached(status.state != "down", reset=status.reset)
         if status.device is not None:
             about = {"model": status.device.model, "firmware": status.device.firmware}
             self.writer.met(status.device.capabilities, about)

@@ -68,7 +68,7 @@ class TableWriter:
         self._closed = False
         self._device: tuple[int, dict[str, Any]] | None = None
         self._reached = False
-        self._link_news: list[bool] = []
+        self._link_news: list[tuple[bool, bool]] = []
         self._busy_since: int | None = None
 
     @property
@@ -146,7 +146,7 @@ class TableWriter:
                 return _stopping()
             first = await self.journal.request_answer(self.table_id, request.transaction)
             if first is not None:
-                return answer_of(json.loads(first), durable=True)
+                return answer_of(json.loads(first[0]), durable=first[1])
             try:
                 change = self.core.handle_request(request)
             except Exception as error:  # noqa: BLE001 - a defect is answered, not thrown at a person
@@ -172,11 +172,14 @@ class TableWriter:
             self._device = (capabilities, about)
             self._start(self._meet())
 
-    def reached(self, up: bool) -> None:
-        """The board came into reach or went out of it: mirror time runs only while it is."""
+    def reached(self, up: bool, *, reset: bool = False) -> None:
+        """The board came into reach (`reset`: it has started anew) or went out of it.
+
+        Mirror time runs only while it is in reach; what it had not told before a reset is lost.
+        """
         if up != self._reached:
             self._reached = up
-            self._link_news.append(up)
+            self._link_news.append((up, reset))
             self._start(self._meet())
 
     async def _meet(self) -> bool:
@@ -185,7 +188,8 @@ class TableWriter:
 
     async def _meet_now(self) -> bool:
         while self._link_news:
-            await self._commit(self.core.handle_link(self._link_news.pop(0)))
+            up, reset = self._link_news.pop(0)
+            await self._commit(self.core.handle_link(up, reset=reset))
         device, self._device = self._device, None
         change = None if device is None else self.core.handle_device(*device)
         if change is not None:

@@ -19,6 +19,7 @@ from firmware_protocol.vocabulary import (
     Capability,
     Phase,
     Press,
+    Sight,
     ZoneKind,
     zone_kind,
     zone_seat,
@@ -28,13 +29,18 @@ from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.state import GameState
 from tablectl.mirror import perceive
 from tablectl.mirror.book import Book
-from tablectl.mirror.moves import View
-from tablectl.mirror.picture import Picture
+from tablectl.mirror.explain import explain
+from tablectl.mirror.gap import MOST_ABSORBED, TOLD_MS, Gap, Report
+from tablectl.mirror.moves import Move, View
+from tablectl.mirror.picture import Picture, Where
 from tablectl.mirror.tags import TagMap
 from tablectl.mirror.verdict import ACCEPTED, Verdict
 
 STICKS = (10_000, 5_000, 1_000, 500, 100)
 """What the sticks of a tray are worth, in the order the wire counts them."""
+WALL_SLOTS = 34
+PERCEIVED = ("deal", "play", "tenpai", "result")
+"""Phases in which tiles are read."""
 IN_HAND = (ZoneKind.HAND, ZoneKind.DRAWN, ZoneKind.RIVER, ZoneKind.MELD, ZoneKind.LAID)
 
 
@@ -59,6 +65,26 @@ class MirrorOptions:
         return self.missed_reads * self.read_period_ms
 
 
+class _Play:
+    """Commands in a row, and the game after them."""
+
+    def __init__(self, state: GameState) -> None:
+        self.state = state
+        self.commands: list[cmd.Command] = []
+        self.refused = False
+
+    def add(self, commands: Sequence[cmd.Command]) -> None:
+        """Let them follow; after a refusal nothing follows any more."""
+        if self.refused:
+            return
+        self.commands += commands
+        after = perceive.judge(self.state, tuple(commands))
+        if isinstance(after, Refusal):
+            self.refused = True  # the core meets it too, and finds every tag again
+        else:
+            self.state = after
+
+
 class Mirror:
     """What one machine reports, read against the game it belongs to."""
 
@@ -76,6 +102,10 @@ class Mirror:
         self._walls_up: set[int] = set()
         self._pages: dict[int, m.SnapshotTiles] = {}
         self._pages_due = 0
+        self._sticks_told: set[int] = set()
+        """Seats with a stick in the slot, by the snapshot that is being read."""
+        self._gap: Gap | None = None
+        """Events were lost, and what was played meanwhile is not known yet."""
         self._waits_for_fading = False
         self._reported: set[tuple[str, int | None]] = set()
         self._trays: dict[int, int | None] = {}
@@ -107,8 +137,10 @@ class Mirror:
             case m.RiichiSlot():
                 return self._riichi_slot(message, state)
             case m.TileEvent():
-                self._remember_walls(message)
-                self._sort_out(self.view.picture.observe(message, self.view.now), state)
+                self._remember_walls(message.zone, message.tiles)
+                return self._tiles(message, state)
+            case m.EventsLost():
+                self._gap = Gap("lost", self.view.now)
                 return self._perceive(state)
             case m.SnapshotState():
                 return self._snapshot_state(message, state)
@@ -126,6 +158,9 @@ class Mirror:
         """A hand has begun: the book is empty, the riichi slots count anew."""
         self.book = Book()
         self.verdict = ACCEPTED
+        if self._gap is not None and (self._gap.where is not None or self._gap.hopeless):
+            self._look_anew(self._gap)
+            self._gap = None
         self.view.walls = {}
         self.view.ignored = set()
         self.view.sticks = set()
@@ -154,12 +189,17 @@ class Mirror:
         self._last_now = now_ms
         self.view.picture.fade(self.view.now)
 
-    def link(self, up: bool, now_ms: int) -> None:
-        """The board came into reach or went out of it. Blind time does not count: nobody looked."""
+    def link(self, up: bool, now_ms: int, *, reset: bool = False) -> None:
+        """The board came into reach or went out of it. Blind time does not count: nobody looked.
+
+        `reset`: it has started anew, so what it had not told is lost until it tells its state.
+        """
         if not up:
             self._clock(now_ms)
         self._blind = not up
         self._last_now = now_ms
+        if reset:
+            self._gap = Gap("reset", self.view.now)
 
     def to_host(self, mirror_ms: int) -> int:
         """Host time of a mirror time."""
@@ -244,14 +284,25 @@ class Mirror:
             or state.phase not in ("play", "tenpai", "result")
         ):
             return []
+        if self._waits_for_gap(None):
+            return self._perceive(state)
         with self.view.picture.remembered(self.view.now):
             return self._perceive(state, finish=True)
 
     def _riichi_slot(self, event: m.RiichiSlot, state: GameState) -> list[cmd.Command]:
+        if self._waits_for_gap(event):
+            return self._perceive(state)
         if not event.present:
             self.view.sticks.discard(event.seat)
             return []
         return self._riichi(event.seat, state)
+
+    def _waits_for_gap(self, report: Report) -> bool:
+        """Whether it is taken in only once it is known what was played before it."""
+        if self._gap is None or self._gap.hopeless:
+            return False
+        self._gap.reports.append((self.view.now, report))
+        return True
 
     def _riichi(self, seat: int, state: GameState) -> list[cmd.Command]:
         self.view.sticks.add(seat)
@@ -264,7 +315,7 @@ class Mirror:
     # ------------------------------------------------------------------ the device's own view
 
     def _snapshot_state(self, message: m.SnapshotState, state: GameState) -> list[cmd.Command]:
-        self.view.sticks = {seat for seat in SEATS if message.riichi >> seat & 1}
+        self._sticks_told = {seat for seat in SEATS if message.riichi >> seat & 1}
         self._walls_up = {s for s, phase in enumerate(message.walls) if phase == Phase.UP}
         if self.view.has(Capability.STICK_TRAYS):
             for seat in SEATS:
@@ -286,18 +337,127 @@ class Mirror:
     def _replace(self, state: GameState) -> list[cmd.Command]:
         pages = [self._pages[number] for number in sorted(self._pages)]
         self._pages, self._pages_due = {}, 0
-        self._sort_out(self.view.picture.replace(pages, self.view.now), state)
+        for page in pages:
+            self._remember_walls(page.zone, page.tiles)
+        where = self.view.picture.told(pages)
+        if self._gap is None:
+            if self.view.picture.agrees(where):
+                self.view.sticks = self._sticks_told
+                return self._perceive(state)
+            self._gap = Gap("snapshot", self.view.now)
+        self._gap.told(where, set(self._sticks_told), self.view.now)
+        if state.phase not in PERCEIVED or not state.tiles_known:
+            self._look_anew(self._gap)
+            self._gap = None
         return self._perceive(state)
+
+    # ------------------------------------------------------------------ gaps
+
+    def _through_gap(self, gap: Gap, state: GameState) -> list[cmd.Command]:
+        """Nothing is decided before the one way is found that leads over the gap."""
+        if gap.where is None and self.view.now >= gap.since + TOLD_MS:
+            gap.hopeless = True
+        if gap.hopeless:
+            self._look_anew(gap)
+        elif gap.where is None:
+            self._wake(gap.since + TOLD_MS)
+        else:
+            commands = self._explain(gap, state)
+            if commands is not None:
+                return commands
+        self.verdict = gap.verdict(self.view.now, self.options.patience_ms)
+        for due in (gap.told_at + self.options.patience_ms, gap.stick_from + self.view.stick_ms):
+            if gap.where is not None and due > self.view.now:
+                self._wake(due)
+        return []
+
+    def _explain(self, gap: Gap, state: GameState) -> list[cmd.Command] | None:
+        """The commands over the gap and of all that was reported since; None: not found (yet)."""
+        assert gap.where is not None
+        if state.phase == "result" or (state.phase == "deal" and not _played(gap.where)):
+            return self._over(gap, (), state)
+        while True:
+            found = explain(
+                self.view,
+                self.book,
+                state,
+                gap.where,
+                gap.sticks,
+                stick_due=self.view.now < gap.stick_from + self.view.stick_ms,
+            )
+            if found.only is not None:
+                # The last move is judged like any other: it stands when it has lain for a while.
+                return self._over(gap, found.only.moves[:-1], state)
+            gap.text = found.text
+            if not gap.absorb():
+                gap.hopeless = gap.absorbed >= MOST_ABSORBED
+                return None
+
+    def _over(self, gap: Gap, moves: Sequence[Move], state: GameState) -> list[cmd.Command]:
+        """Play these moves, then all that was reported after the gap, each at its own time."""
+        real, self._gap = self.view.now, None
+        for move in moves:
+            move.enter(self.book)
+        self.view.now = gap.ended
+        self._look_anew(gap, reports=False)
+        play = _Play(state)
+        play.add([command for move in moves for command in move.commands])
+        play.add(self._perceive(play.state))
+        for at, event in gap.reports[gap.absorbed :]:
+            self._pass_time(at, play)
+            if isinstance(event, m.TileEvent):
+                play.add(self._tiles(event, play.state))
+            elif isinstance(event, m.RiichiSlot):
+                play.add(self._riichi_slot(event, play.state))
+            else:
+                play.add(self._finish(play.state))
+                if play.state.phase == "result":
+                    play.add([cmd.Settle()])
+        self._pass_time(real, play)
+        play.add(self._perceive(play.state))
+        return play.commands
+
+    def _pass_time(self, until: int, play: _Play) -> None:
+        """What time alone leads to, up to then."""
+        while self.wake_at is not None and self.wake_at <= until and not play.refused:
+            self.view.now = max(self.view.now + 1, self.wake_at)
+            self.view.picture.fade(self.view.now)
+            play.add(self._perceive(play.state))
+        self.view.now = max(self.view.now, until)
+        self.view.picture.fade(self.view.now)
+
+    def _look_anew(self, gap: Gap, *, reports: bool = True) -> None:
+        """The picture becomes what the board told, with or without what it has reported since."""
+        touched: set[int] = set()
+        if gap.where is not None:
+            touched |= self.view.picture.replace(gap.where, self.view.now)
+            self.view.sticks = set(gap.sticks)
+        gap.where = None
+        if reports:
+            for _, event in gap.reports[gap.absorbed :]:
+                if isinstance(event, m.TileEvent):
+                    touched |= self.view.picture.observe(event, self.view.now)
+                elif isinstance(event, m.RiichiSlot):
+                    (self.view.sticks.add if event.present else self.view.sticks.discard)(
+                        event.seat
+                    )
+            gap.reports, gap.absorbed = [], 0
+        self._sort_out(touched)
 
     # ------------------------------------------------------------------ tiles
 
-    def _remember_walls(self, event: m.TileEvent) -> None:
-        if zone_kind(event.zone) == ZoneKind.WALL:
-            for sight in event.tiles:
-                if sight.flags & 1 and sight.slot < 34:
-                    self.view.walls[sight.tag] = (zone_seat(event.zone), sight.slot)
+    def _tiles(self, event: m.TileEvent, state: GameState) -> list[cmd.Command]:
+        if not self._waits_for_gap(event):
+            self._sort_out(self.view.picture.observe(event, self.view.now))
+        return self._perceive(state)
 
-    def _sort_out(self, touched: set[int], state: GameState) -> None:
+    def _remember_walls(self, octet: int, tiles: Sequence[m.TileSight | m.TileAt]) -> None:
+        if zone_kind(octet) == ZoneKind.WALL:
+            for tile in tiles:
+                if tile.flags & Sight.APPEARED and tile.slot < WALL_SLOTS:
+                    self.view.walls[tile.tag] = (zone_seat(octet), tile.slot)
+
+    def _sort_out(self, touched: set[int]) -> None:
         """Tags of no set, or of the set that is in the machine now, play no part."""
         view = self.view
         for tag in touched:
@@ -315,8 +475,12 @@ class Mirror:
         game = state.game
         if game is None or game.knowledge != "tiles" or state.paused:
             return []
-        if state.phase not in ("deal", "play", "tenpai", "result"):
+        if state.phase == "dice" and self._gap is None:
+            return self._missed_dice(state)
+        if state.phase not in PERCEIVED:
             return []
+        if self._gap is not None:
+            return self._through_gap(self._gap, state)
         reading = perceive.read(self.view, self.book, state)
         commands, state = self._commit(reading, state, finish)
         self._judge(reading)
@@ -324,6 +488,15 @@ class Mirror:
         if not self._holds_back():
             commands += self._quiet_end(reading, state, finish, bool(commands))
         return commands
+
+    def _missed_dice(self, state: GameState) -> list[cmd.Command]:
+        """Tiles are taken, and no throw was reported: the wall shows where it was opened."""
+        stacks = self.view.broken_at(state)
+        if stacks is None:
+            return []
+        command = cmd.BreakWall(stacks)
+        after = perceive.judge(state, (command,))
+        return [] if isinstance(after, Refusal) else [command, *self._perceive(after)]
 
     def _commit(
         self, reading: perceive.Reading, state: GameState, finish: bool
@@ -450,6 +623,7 @@ class Mirror:
             "now": view.now,
             "last_now": self._last_now,
             "blind": self._blind,
+            "gap": None if self._gap is None else self._gap.to_json(),
             "wake_at": self.wake_at,
         }
 
@@ -468,7 +642,16 @@ class Mirror:
         view.now = data["now"]
         self._last_now = data["last_now"]
         self._blind = data["blind"]
+        gap = data.get("gap")
+        self._gap = None if gap is None else Gap.from_json(gap)
         self.wake_at = data["wake_at"]
+
+
+def _played(where: Where) -> bool:
+    """Somebody has discarded or called already."""
+    return any(
+        spot.kind in (ZoneKind.RIVER, ZoneKind.MELD) for spots in where.values() for spot in spots
+    )
 
 
 def _points(sticks: Sequence[int]) -> int:

@@ -8,14 +8,25 @@ from typing import Literal
 
 from firmware_protocol.vocabulary import Capability, ZoneKind
 from tablectl.engine.game import commands as cmd
-from tablectl.engine.game.state import GameState
-from tablectl.engine.game.wall import DEAL, DEALERS_FOURTEENTH, INDICATORS, RING, STACKS_IN_WALL
+from tablectl.engine.game.state import LIVE_AT_DEAL, GameState
+from tablectl.engine.game.wall import (
+    DEAL,
+    DEALERS_FOURTEENTH,
+    INDICATORS,
+    REPLACEMENTS,
+    RING,
+    STACKS_IN_WALL,
+    break_wall,
+)
 from tablectl.engine.tiles import KIND
 from tablectl.mirror.book import Book, Home
 from tablectl.mirror.picture import Picture, Place
 from tablectl.mirror.tags import TagMap
 
 HAND_ZONES = (ZoneKind.HAND, ZoneKind.DRAWN, ZoneKind.LAID)
+
+PACKETS_SURE = 16
+"""Tiles taken, a packet for each seat, after which the break of the wall is told by them."""
 
 Step = tuple[str, tuple[object, ...]]
 """A change of the book: name of its method and the arguments."""
@@ -83,12 +94,36 @@ class View:
 
     def draw_index(self, tag: int, state: GameState) -> int | None:
         """Draw index t of a tag by its place in the wall (rules 1.15.1); None where it is not known."""
-        stood = self.walls.get(tag)
-        if stood is None or state.wall is None:
+        if tag not in self.walls or state.wall is None:
             return None
-        side, position = stood
-        ring = STACKS_IN_WALL * ((state.dealer - side) % 4) + position // 2
-        return 2 * ((ring - state.wall[2]) % RING) + position % 2
+        return 2 * ((self._ring(tag, state) - state.wall[2]) % RING) + self.walls[tag][1] % 2
+
+    @staticmethod
+    def due_index(state: GameState) -> int:
+        """Draw index of the tile that is taken next, by how many were taken so far."""
+        replaced = len(state.kans) - (state.step == "rinshan")
+        if state.step in ("rob", "rinshan"):
+            return REPLACEMENTS[min(replaced, len(REPLACEMENTS) - 1)]
+        return DEALERS_FOURTEENTH + LIVE_AT_DEAL - state.live - replaced
+
+    def broken_at(self, state: GameState) -> int | None:
+        """The sum of the dice by the tiles taken from the wall so far; None while it can be another."""
+        shown = self.picture.zone(ZoneKind.INDICATOR)
+        taken = [tag for tag in self.walls if self.left_wall(tag) and tag not in shown]
+        if len(taken) < PACKETS_SURE:
+            return None
+        rings = {(tag, self._ring(tag, state)) for tag in taken}
+        found = []
+        for dice_sum in range(2, 13):
+            first = break_wall(dice_sum).first
+            indexes = {2 * ((ring - first) % RING) + self.walls[tag][1] % 2 for tag, ring in rings}
+            if indexes == set(range(len(taken))):
+                found.append(dice_sum)
+        return found[0] if len(found) == 1 else None
+
+    def _ring(self, tag: int, state: GameState) -> int:
+        side, position = self.walls[tag]
+        return STACKS_IN_WALL * ((state.dealer - side) % 4) + position // 2
 
     def at_index(self, t: int, state: GameState) -> int | None:
         """The tag that stood at draw index t and has left the wall; None where that is not known."""
@@ -375,7 +410,7 @@ def _calls(view: View, book: Book, state: GameState) -> Iterator[Move]:
             if tag == claimed or book.home.get(tag) == Home("hand", seat)
         ]
         tags = [tag for tag, _ in group]
-        command = _call_command(view, seat, claimed, tags)
+        command = call_command(view, seat, claimed, tags)
         unread = None
         if command is None and len(tags) == 2:
             command, unread = _call_with_unread(view, book, seat, claimed, tags)
@@ -399,12 +434,13 @@ def _call_with_unread(
         (command, tag)
         for tag in book.hands[seat]
         if view.unread(tag)
-        and (command := _call_command(view, seat, claimed, [*tags, tag])) is not None
+        and (command := call_command(view, seat, claimed, [*tags, tag])) is not None
     ]
     return found[0] if len(found) == 1 else (None, None)
 
 
-def _call_command(view: View, seat: int, claimed: int, tags: list[int]) -> cmd.Command | None:
+def call_command(view: View, seat: int, claimed: int, tags: list[int]) -> cmd.Command | None:
+    """The call of these tags, the claimed one among them; None where they form no meld."""
     tile = view.tile(claimed)
     kinds = [view.kind(tag) for tag in tags]
     others = tuple(

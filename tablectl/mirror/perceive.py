@@ -15,8 +15,8 @@ from tablectl.engine.game.apply import apply_all
 from tablectl.engine.game.commands import Refusal
 from tablectl.engine.game.decide import decide
 from tablectl.engine.game.events import DrawKind
-from tablectl.engine.game.state import LIVE_AT_DEAL, GameState
-from tablectl.engine.game.wall import DEALERS_FOURTEENTH, REPLACEMENTS
+from tablectl.engine.game.hands import completes
+from tablectl.engine.game.state import GameState
 from tablectl.engine.tiles import NAMES
 from tablectl.mirror.book import Book, Home
 from tablectl.mirror.moves import HAND_ZONES, Move, View, candidates, discard_move, laid, lies_open
@@ -243,11 +243,7 @@ def _missed_draw(view: View, book: Book, state: GameState) -> Move | None:
 
 def _taken_from_wall(view: View, book: Book, state: GameState) -> int | None:
     """The tag whose turn it was to be drawn, when it has left the wall and lies nowhere."""
-    if state.step == "draw":
-        t = DEALERS_FOURTEENTH + LIVE_AT_DEAL - state.live
-    else:
-        t = REPLACEMENTS[min(len(state.kans), len(REPLACEMENTS) - 1)]
-    tag = view.at_index(t, state)
+    tag = view.at_index(view.due_index(state), state)
     return tag if tag is not None and tag not in book.home else None
 
 
@@ -321,6 +317,8 @@ def _refused_move(
     for move, refusal in reading.refused:
         if move.since <= before and not isinstance(move.commands[0], cmd.RevealDora):
             command = move.commands[-1]
+            if _shown_at_a_draw(view, book, state, command, refusal):
+                continue
             return Verdict(
                 "contradiction",
                 "illegal",
@@ -329,6 +327,19 @@ def _refused_move(
                 row=refusal.row,
             )
     return None
+
+
+def _shown_at_a_draw(
+    view: View, book: Book, state: GameState, command: cmd.Command, refusal: Refusal
+) -> bool:
+    """A hand laid open that cannot win the last discard, where the hand may have ended in a draw: it is shown."""
+    if not isinstance(command, cmd.Win) or command.seat == command.from_seat:
+        return False
+    seat = state.seats[command.seat]
+    wins = command.tile is None or completes(seat, command.tile, tsumo=False)
+    if wins and refusal.code != "furiten":
+        return False
+    return drawn_result(view, book, state) is not None
 
 
 def _out_of_turn(

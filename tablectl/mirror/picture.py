@@ -26,6 +26,17 @@ class Spot(NamedTuple):
     seat: int
 
 
+class Told(NamedTuple):
+    """What a reader told of a tile it sees, in a snapshot."""
+
+    slot: int
+    flags: int
+
+
+Where = dict[int, dict[Spot, Told]]
+"""Tag → the zones that see it; a tag nobody sees is not in it."""
+
+
 @dataclass(slots=True)
 class Sighting:
     """One antenna's view of one tag."""
@@ -93,21 +104,49 @@ class Picture:
         self._place(touched, now)
         return touched
 
-    def replace(self, pages: list[SnapshotTiles], now: int) -> set[int]:
-        """The board's whole view takes the place of ours; sightings that agree keep their age."""
-        told: dict[int, dict[Spot, tuple[int, int]]] = {}
+    def told(self, pages: list[SnapshotTiles]) -> Where:
+        """What a snapshot says; a zone next door that sees a tile faintly is left out."""
+        where: Where = {}
         for page in pages:
             spot = Spot(zone_kind(page.zone), zone_seat(page.zone))
             for tile in page.tiles:
-                told.setdefault(tile.tag, {})[spot] = (tile.slot, tile.flags)
-        touched = set(self.seen) | set(told)
-        for tag, spots in list(self.seen.items()):
+                where.setdefault(tile.tag, {})[spot] = Told(tile.slot, tile.flags)
+        for tag, spots in where.items():
+            known = self.seen.get(tag, {})
+            faint = [s for s in spots if s in known and known[s].strength < WEAK]
+            if len(faint) < len(spots):
+                for spot in faint:
+                    del spots[spot]
+        return where
+
+    def agrees(self, where: Where) -> bool:
+        """Whether a snapshot tells nothing new of where tiles lie."""
+        for tag in self.seen.keys() | where.keys():
+            now = {spot for spot, s in self.seen.get(tag, {}).items() if s.gone is None}
+            told = where.get(tag, {}).keys()
+            if now != told and not (told and told <= now):
+                return False
+        return True
+
+    def replace(self, where: Where, now: int) -> set[int]:
+        """The board's whole view takes the place of ours; sightings that agree keep their age.
+
+        What came meanwhile came in an order nobody knows: it shares one number.
+        """
+        touched = set(self.seen) | set(where)
+        self.order += 1
+        for tag, spots in self.seen.items():
             for spot, sighting in spots.items():
-                if spot not in told.get(tag, {}) and sighting.gone is None:
-                    self._vanish(tag, spot, now)
-        for tag, told_spots in told.items():
-            for spot, (slot, flags) in told_spots.items():
-                self._appear(tag, spot, slot, flags, 0, now)
+                if spot not in where.get(tag, {}) and sighting.gone is None:
+                    sighting.gone, sighting.gone_order = now, self.order
+        for tag, told in where.items():
+            spots = self.seen.setdefault(tag, {})
+            for spot, (slot, flags) in told.items():
+                known = spots.get(spot)
+                if known is None or known.gone is not None:
+                    spots[spot] = Sighting(slot, flags, 0, self.order, now)
+                elif flags & Sight.ORIENTED or not known.flags & Sight.ORIENTED:
+                    known.slot, known.flags = slot, flags
         self._place(touched, now)
         return touched
 

@@ -182,6 +182,7 @@ _MAKERS: tuple[tuple[type[Event], _Maker], ...] = (
     (ev.HandEnded, _hand_ended),
     (ev.GameEnded, lambda s, es, e: cmd.AbortGame("again")),
     (ev.TenpaiDeclared, _declared),
+    (ev.WallBroken, lambda s, es, e: _broken(es, e)),
     (ev.WallsBuilt, lambda s, es, e: _walls(es)),
     (ev.DiceRolled, lambda s, es, e: cmd.RollDice(*e.dice)),
     (ev.Dealt, _deal),
@@ -205,3 +206,8 @@ _MAKERS: tuple[tuple[type[Event], _Maker], ...] = (
 def _walls(events: Sequence[Event]) -> Command:
     rolled = next((event for event in events if isinstance(event, ev.DiceRolled)), None)
     return cmd.WallsReady() if rolled is None else cmd.RollDice(*rolled.dice)
+
+
+def _broken(events: Sequence[Event], event: ev.WallBroken) -> Command:
+    rolled = next((event for event in events if isinstance(event, ev.DiceRolled)), None)
+    return cmd.BreakWall(event.stacks) if rolled is None else cmd.RollDice(*rolled.dice)

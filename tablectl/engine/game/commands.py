@@ -202,6 +202,14 @@ class RollDice(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class BreakWall(Command):
+    """The wall was opened, and nobody read the dice: their sum is known by the stacks at its right."""
+
+    type: ClassVar[str] = "break_wall"
+    stacks: Public[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Deal(Command):
     """Thirteen tiles lie before everybody; None for what was not read."""
 
@@ -462,7 +470,7 @@ COMMANDS: dict[str, type[Command]] = {
     cls.type: cls
     for cls in (
         StartGame, AdoptGame, SeatThrow, SeatRow, PauseGame, ResumeGame, AbortHand, AbortGame, CallTime,
-        ReplacePlayer, AdjustScore, PressStart, WallsReady, RollDice, Deal, LayRinshan, RevealDora,
+        ReplacePlayer, AdjustScore, PressStart, WallsReady, RollDice, BreakWall, Deal, LayRinshan, RevealDora,
         CorrectDora, Draw, Discard, DeclareRiichi, Chi, Pon, Daiminkan, Ankan, Kakan, KyuushuKyuuhai, Win,
         DeclareTenpai, DeclareNoten, ResultDraw, Settle, Report, SettleFinding, Sanction, Undo,
     )

@@ -35,6 +35,7 @@ _DECIDE: dict[type[Command], Callable[[GameState, Any], Answer]] = {
     cmd.PressStart: starting.press_start,
     cmd.WallsReady: starting.walls_ready,
     cmd.RollDice: starting.roll_dice,
+    cmd.BreakWall: starting.break_open,
     cmd.Deal: starting.deal,
     cmd.LayRinshan: starting.lay_rinshan,
     cmd.RevealDora: starting.reveal_dora,

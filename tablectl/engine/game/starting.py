@@ -66,22 +66,35 @@ def walls_ready(state: GameState, _: cmd.WallsReady) -> Answer:
 
 def roll_dice(state: GameState, command: cmd.RollDice) -> Answer:
     """The dealer's throw breaks the wall; it also proves that the walls stand."""
-    assert state.game is not None
     if not (1 <= command.a <= 6 and 1 <= command.b <= 6):
         return Refusal(
             "bad_dice", "a die shows 1-6", "throw both dice again", value=(command.a, command.b)
         )
+    dice = (command.a, command.b)
+    return _no_break(state) or _broken(state, sum(dice), ev.DiceRolled(dice))
+
+
+def break_open(state: GameState, command: cmd.BreakWall) -> Answer:
+    """The wall is open at so many stacks, and the throw was not seen."""
+    if not 2 <= command.stacks <= 12:
+        return Refusal("bad_dice", "two dice show 2-12", value=command.stacks)
+    return _no_break(state) or _broken(state, command.stacks)
+
+
+def _no_break(state: GameState) -> Refusal | None:
+    assert state.game is not None
     if state.phase not in ("walls", "dice"):
         return Refusal("no_dice_due", f"no throw is due (phase {state.phase})", "", "1.16")
     if state.game.auto_deal:
         return Refusal("no_dice_due", "this table deals by itself: no dice, no break", "", "1.15.5")
-    opened = break_wall(command.a + command.b)
-    out: list[Event] = [] if state.phase == "dice" else [ev.WallsBuilt()]
-    out += [
-        ev.DiceRolled((command.a, command.b)),
-        ev.WallBroken((state.dealer + opened.wind) % 4, opened.stacks, opened.first),
-    ]
-    return out
+    return None
+
+
+def _broken(state: GameState, dice_sum: int, *thrown: Event) -> list[Event]:
+    opened = break_wall(dice_sum)
+    built: list[Event] = [] if state.phase == "dice" else [ev.WallsBuilt()]
+    wall_seat = (state.dealer + opened.wind) % 4
+    return [*built, *thrown, ev.WallBroken(wall_seat, opened.stacks, opened.first)]
 
 
 def deal(state: GameState, command: cmd.Deal) -> Answer:
