@@ -87,8 +87,9 @@ class LinkStatus(Payload):
 
     state: Literal["up", "resync", "down"]
     boot_id: int | None
+    """Another one: the board has started anew, however short the `resync` between was."""
     since: int
-    """Wall time of the change, ms since 1970."""
+    """Wall time of the change, ms since 1970. Another one: the link was lost, or read anew, in between."""
     reason: str = ""
     reset_cause: str | None = None
     """Why the board started with this `boot_id`: power_on, brown_out, watchdog, pin …; null: not known."""

@@ -61,7 +61,8 @@ class PublicSource:
         self._machine = machine
         self._recent: deque[StoredEvent] = deque(maxlen=RECENT)
         self._started_ms = clock.mono_ms()
-        self._since: tuple[str, int] = ("", clock.wall_ms())
+        self._since: tuple[int | None, int] = (None, clock.wall_ms())
+        """Of the link's last change: monotonic time as the session has it, and wall time."""
 
     def rename(self, table_name: str, venue_name: str) -> None:
         """Other names from now on."""
@@ -144,9 +145,10 @@ class PublicSource:
         status = self._status()
         if status is None:
             return LinkStatus(state="down", boot_id=None, since=self._since[1], reason="not opened")
-        if status.state != self._since[0]:
+        if status.since_mono_ms != self._since[0]:
+            # Also when it is `up` as before: what lay between may have been too short for this topic.
             age = max(0, self._clock.mono_ms() - status.since_mono_ms)
-            self._since = (status.state, self._clock.wall_ms() - age)
+            self._since = (status.since_mono_ms, self._clock.wall_ms() - age)
         return LinkStatus(
             state=status.state,
             boot_id=status.device.boot_id if status.device else None,

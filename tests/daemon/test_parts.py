@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +28,7 @@ from tablectl.daemon.clock import ManualClock, SystemClock
 from tablectl.daemon.displays import desired, lamps
 from tablectl.daemon.ids import SeededIds
 from tablectl.daemon.lag import LoopLag
+from tablectl.daemon.source import PublicSource
 from tablectl.engine import rules
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
@@ -36,6 +38,8 @@ from tablectl.engine.game.decide import decide
 from tablectl.engine.game.state import EMPTY, GameState
 from tablectl.journal import StoredAction
 from tablectl.mirror.submit import Fact, Request
+from tablectl.table.drivers import DeviceInfo
+from tablectl.table.session import LinkStatus
 from tests.conftest import ROOT
 
 ALL = Capability((1 << 29) - 1)
@@ -203,6 +207,34 @@ def test_the_system_clock_is_monotonic_and_says_whether_it_is_synchronised() -> 
     manual = ManualClock(5, 7)
     manual.advance(3)
     assert (manual.mono_ms(), manual.mono_us(), manual.wall_ms()) == (8, 8000, 10)
+
+
+def test_a_reset_too_short_to_be_seen_is_told_by_the_next_up() -> None:
+    """`link` is retained and at most five a second: what happened between two values is in the second."""
+    clock = ManualClock(1_000, 1_800_000_000_000)
+    told: list[LinkStatus] = []
+
+    def up(boot_id: int, since_ms: int) -> None:
+        device = DeviceInfo(boot_id=boot_id, reset_cause="watchdog")
+        told.append(LinkStatus("t1", "up", "up", since_ms, device=device))
+
+    source = PublicSource(
+        SimpleNamespace(table_id="t1"), SimpleNamespace(), clock,  # type: ignore[arg-type]  # not asked for the link
+        table_name="", venue_name="", figures=dict, loop_lag_ms=float, status=lambda: told[-1],
+    )  # fmt: skip
+    up(7, 900)
+    first = source.link()
+    assert (first.boot_id, first.since) == (7, 1_799_999_999_900)
+    clock.advance(60_000)
+    clock.wall += 86_400_000  # the wall clock is set: nothing happened to the link
+    assert source.link() == first
+    up(7, 60_500)  # lost and back
+    second = source.link()
+    assert (second.boot_id, second.since) == (7, 1_800_086_459_500)
+    up(8, 60_900)  # reset, read anew, up: 400 ms
+    third = source.link()
+    assert (third.boot_id, third.reset_cause) == (8, "watchdog")
+    assert third.since == second.since + 400
 
 
 def test_loop_lag_is_seen() -> None:
