@@ -15,6 +15,7 @@ import pytest
 from hardware_sim import record, scenario
 from hardware_sim.errors import RecordError, ScriptError
 from hardware_sim.faults.language import load_script
+from hardware_sim.faults.play import AREAS
 from tablectl.config import ConfigError, load
 from tablectl.engine.rules import RuleError, load_file
 from tablectl.mirror.tags import TileFileError, load_tags
@@ -24,6 +25,7 @@ from tablectl.textfile import NotTextError, decode
 from tests.conftest import ROOT
 from tests.sim.games import short
 
+assert AREAS, "the sentences of the fault scripts are known"
 BOM = b"\xef\xbb\xbf"
 SCENARIO = '[[hand]]\nstory = """\n0 draws\n0 discards\nsuufon\n"""\n'
 KINDS: dict[str, tuple[str, str, Callable[[Path], Any]]] = {
@@ -88,6 +90,7 @@ def test_no_file_of_a_person_is_read_in_a_second_way() -> None:
         "tablectl/bus/asyncapi.py", "firmware_protocol/generate.py",  # generated files
         "tablectl/table/conformance/runner.py", "tablectl/table/conformance/vectors.py",  # shipped
         "tablectl/doctor/memory.py",  # /proc and our lock
+        "tablectl/daemon/metrics.py",  # /proc
         "tablectl/cli/demo/process.py",  # the log of our own process
     }  # fmt: skip
     found = set()

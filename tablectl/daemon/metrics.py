@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablectl import __version__
@@ -24,6 +27,20 @@ def render(daemon: Daemon) -> str:
         "how late the loop was at worst in the last minute",
         [({}, daemon.lag.worst_ms() / 1000)],
     )
+    stuck = daemon.watchdog.stuck()
+    page.add(
+        "tablectl_stuck",
+        "gauge",
+        "1 while a part makes no progress (the watchdog starves)",
+        [({"part": part}, int(part in stuck)) for part in daemon.watchdog.parts],
+    )
+    page.add(
+        "tablectl_time_synced",
+        "gauge",
+        "1 while the clock follows a time server",
+        [({}, int(daemon.clock.synced()))],
+    )
+    _process(page)
     if journal is not None:
         health = journal.health
         page.add("tablectl_journal_epoch", "gauge", "daemon starts", [({}, journal.epoch)])
@@ -129,6 +146,22 @@ def render(daemon: Daemon) -> str:
         ],
     )
     return page.text()
+
+
+def _process(page: _Page) -> None:
+    """What grows over months when something leaks, under the names that every dashboard knows."""
+    statm = Path("/proc/self/statm")
+    fds = Path("/proc/self/fd")
+    if statm.exists():
+        pages = int(statm.read_text(encoding="ascii").split()[1])
+        page.add(
+            "process_resident_memory_bytes",
+            "gauge",
+            "memory in use",
+            [({}, pages * os.sysconf("SC_PAGE_SIZE"))],
+        )
+        page.add("process_open_fds", "gauge", "open descriptors", [({}, len(list(fds.iterdir())))])
+    page.add("process_cpu_seconds_total", "counter", "processor time", [({}, time.process_time())])
 
 
 class _Page:

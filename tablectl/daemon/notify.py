@@ -73,6 +73,11 @@ class Watchdog:
         """Add a part."""
         self._parts[name] = stuck
 
+    @property
+    def parts(self) -> list[str]:
+        """Names of all parts that are watched."""
+        return list(self._parts)
+
     def stuck(self) -> list[str]:
         """Parts without progress now."""
         return [name for name, question in self._parts.items() if question()]
