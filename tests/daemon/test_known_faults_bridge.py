@@ -49,13 +49,13 @@ PROVED: dict[int, tuple[str, str]] = {
     27: ("daemon/test_outage_port.py", "test_a_board_that_restarts_in_any_phase"),
     28: ("daemon/test_outage_port.py", "test_a_board_that_restarts_in_any_phase"),
     29: ("daemon/test_device_session.py", "test_a_motion_that_may_have_been_written_is_never_written_again"),
-    34: ("first_light/test_bus.py", "test_row_33_34_37_a_broker_that_comes_late_and_again_hears_everything"),
-    35: ("first_light/test_bus.py", "test_row_35_36_a_late_will_is_answered_with_a_new_birth"),
-    36: ("first_light/test_bus.py", "test_row_36_a_short_absence_is_not_told_and_a_long_one_is"),
+    34: ("first_light/test_bus_losses.py", "test_row_33_34_37_a_broker_that_comes_late_and_again_hears_everything"),
+    35: ("first_light/test_bus_losses.py", "test_row_35_36_a_late_will_is_answered_with_a_new_birth"),
+    36: ("first_light/test_bus_losses.py", "test_row_36_a_short_absence_is_not_told_and_a_long_one_is"),
     38: ("first_light/test_bus.py", "test_an_event_is_never_retained_and_a_late_subscriber_gets_the_snapshot"),
     39: ("first_light/test_bus.py", "test_row_38_39_a_retained_request_is_refused_live_and_at_every_reconnect"),
     40: ("daemon/test_outage_broker.py", "test_who_takes_the_client_id_silences_the_bus_and_nothing_else"),
-    41: ("first_light/test_bus.py", "test_row_41_a_frozen_broker_is_left_and_nothing_is_lost"),
+    41: ("first_light/test_bus_losses.py", "test_row_41_a_frozen_broker_is_left_and_nothing_is_lost"),
     42: ("daemon/test_doctor.py", "test_retained_leftovers_are_named_and_removed_on_request"),
     44: ("daemon/test_outage_clock.py", "test_the_wall_clock_stepped_both_ways_moves_nothing_but_its_own_stamp"),
     45: ("daemon/test_systemd.py", "test_the_watchdog_starves_when_one_part_is_stuck"),
@@ -280,7 +280,7 @@ def test_row_33_everything_retained_is_said_again_after_a_restart_of_the_broker(
 ) -> None:
     """A broker that forgot all hears birth, link, state, info and health anew, though nothing has changed."""
     from tests.first_light.brokers import Mosquitto
-    from tests.first_light.test_bus import Bench, FakeTable, running, watcher
+    from tests.first_light.bus_kit import Bench, FakeTable, running, watcher
 
     kept = {"bridge/state", "bridge/info", "bridge/health", "link", "state"}
 

@@ -14,7 +14,8 @@ import aiomqtt
 import pytest
 
 from tablectl.bus.broker import Broker
-from tablectl.bus.client import BATCH, TableBus
+from tablectl.bus.client import TableBus
+from tablectl.bus.outflow import BATCH
 from tablectl.bus.payloads import EventMessage
 from tablectl.bus.topics import Topics
 from tablectl.bus.watcher import Watcher
@@ -23,10 +24,10 @@ from tablectl.journal import StoredEvent
 from tablectl.mirror.submit import Accepted, Request
 from tablectl.web.hub import KEPT
 from tests.conftest import need_program
-from tests.daemon.halls import Hall, evening, short_is_right, whole
+from tests.daemon.halls import Hall, evening, short_is_right
 from tests.daemon.technician import look
 from tests.first_light.brokers import Mosquitto, mosquitto
-from tests.first_light.test_bus import CuttingProxy
+from tests.first_light.bus_kit import CuttingProxy
 from tests.sim.games import AFTER_SHORT
 
 HOUR = 1_800
@@ -102,6 +103,7 @@ def test_stopped_for_an_hours_count_of_events(
             gate.open.clear()
             broker.stop()
             await hall.until(lambda: hall.bus_state() == "offline")
+            before = hall.unit().source.published()
             await hall.played()
             # Displays and table went on without the broker.
             report = hall.report()
@@ -129,7 +131,7 @@ def test_stopped_for_an_hours_count_of_events(
             async with hall.subscriber():
                 gate.open.set()
                 seen = await hall.published()
-                whole(seen)
+                assert [e.seq for e in seen.events] == list(range(before + 1, last + 1))
                 assert seen.last_seq == last >= HOUR
                 assert seen.repeats == 0
                 assert len([e for e in seen.events if e.type == "hand_ended"]) == 2

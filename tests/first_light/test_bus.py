@@ -1,14 +1,12 @@
-"""The bus against a real mosquitto: what a subscriber hears through losses, lies and take-overs."""
+"""The bus against a real mosquitto: what is said, in which protocol, and how requests are answered."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import itertools
-import json
 import random
-import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,185 +16,34 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from tablectl.bus.broker import Broker, backoff
-from tablectl.bus.client import BusStatus, TableBus
 from tablectl.bus.payloads import (
-    BridgeHealth,
-    BridgeInfo,
-    EventMessage,
-    LinkStatus,
     PublicView,
     Response,
     SecretEventError,
-    SeenEvent,
-    Stamp,
-    StateSnapshot,
 )
 from tablectl.bus.topics import TopicError, Topics
 from tablectl.bus.watcher import Watcher
 from tablectl.engine.game.codec import tile_of
-from tablectl.engine.game.events import Drawn, HandStarted, MissedWin
-from tablectl.mirror.submit import Accepted, Fact, Refused, Request
+from tablectl.engine.game.events import Drawn, MissedWin
+from tablectl.mirror.submit import Accepted, Refused, Request
 from tests.first_light.brokers import Mosquitto, mosquitto
-
-TOPICS = Topics("hall", "t1")
-WAIT = 20.0
-
-
-class FakeTable:
-    """A journal in memory: everything the bus reads of a table."""
-
-    table_id = "t1"
-
-    def __init__(self, epoch: int = 1, stream: str | None = None) -> None:
-        self.epoch = epoch
-        self.stream = stream or str(uuid.uuid4())
-        self.events: list[EventMessage] = []
-        self.cursor = 0
-        self.link_status = LinkStatus(state="up", boot_id=7, since=1)
-
-    def add(self, event: Any = None) -> None:
-        seq = len(self.events) + 1
-        event = event or HandStarted(0, 1, seq, 0, 0, (25000, 25000, 25000, 25000))
-        stamp = Stamp(seq, str(uuid.uuid4()), self.epoch, 1_700_000_000_000 + seq, seq, True)
-        self.events.append(EventMessage(self.stream, stamp, PublicView(event)))
-
-    def last_seq(self) -> int:
-        return len(self.events)
-
-    def published(self) -> int:
-        return self.cursor
-
-    async def public_events(self, after: int, limit: int) -> Sequence[EventMessage]:
-        return self.events[after : after + limit]
-
-    def mark_published(self, seq: int) -> None:
-        self.cursor = seq
-
-    def snapshot(self) -> StateSnapshot:
-        return StateSnapshot(
-            epoch=self.epoch, stream=self.stream, last_seq=len(self.events), last_event=None,
-            t_wall=0, time_synced=True, durable=True, game=None,
-        )  # fmt: skip
-
-    def link(self) -> LinkStatus:
-        return self.link_status
-
-    def info(self) -> BridgeInfo:
-        return BridgeInfo(
-            software="tablectl 0", protocol="1.0", table_name="一番卓", venue_name="", level="tiles",
-            model=None, serial_number=None, firmware=None, wire="1.0", wire_schema=None, capabilities=(),
-        )  # fmt: skip
-
-    def health(self) -> BridgeHealth:
-        return BridgeHealth(t_wall=0, uptime_s=0, loop_lag_ms=0.1, outbox=0, durable=True, link={})
-
-
-class FakeDesk:
-    """A writer that accepts everything once and remembers its answers, like the journal does."""
-
-    def __init__(self) -> None:
-        self.asked: list[Request] = []
-        self.answers: dict[str, Accepted | Refused] = {}
-        self.fail = False
-
-    async def fact(self, fact: Fact) -> Accepted | Refused:
-        raise AssertionError("the bus reports no facts")
-
-    async def request(self, request: Request) -> Accepted | Refused:
-        if self.fail:
-            raise RuntimeError("boom")
-        if request.transaction not in self.answers:
-            self.asked.append(request)
-            ok = request.name != "nonsense"
-            self.answers[request.transaction] = (
-                Accepted((str(uuid.uuid4()),), durable=request.data.get("durable", True))
-                if ok
-                else Refused(
-                    "unknown_request", "no such request", article="A1.1", hint="read the list"
-                )
-            )
-        return self.answers[request.transaction]
+from tests.first_light.bus_kit import (
+    TOPICS,
+    WAIT,
+    Bench,
+    CuttingProxy,
+    FakeTable,
+    go,
+    numbers,
+    running,
+    watcher,
+)
 
 
 @pytest.fixture
 def hall(tmp_path: Path) -> Iterator[Mosquitto]:
     with mosquitto(tmp_path) as broker:
         yield broker
-
-
-class Bench:
-    """A bus under test with what it said about itself."""
-
-    def __init__(
-        self, port: int, table: FakeTable, *, client_id: str = "", url: str = "", **more: Any
-    ) -> None:
-        self.table = table
-        self.desk = FakeDesk()
-        self.statuses: list[BusStatus] = []
-        self._moved = asyncio.Condition()
-        broker = Broker.from_url(
-            url or f"mqtt://127.0.0.1:{port}", keepalive_s=more.pop("keepalive_s", 15), **more
-        )
-        self.bus = TableBus(
-            broker, client_id or f"bus-{uuid.uuid4().hex[:8]}", TOPICS, table, self.desk,
-            instance=str(uuid.uuid4()), on_status=self._note, rng=random.Random(1),
-        )  # fmt: skip
-        self.changed = asyncio.Event()
-
-    def _note(self, status: BusStatus) -> None:
-        self.statuses.append(status)
-        self.changed.set()
-
-    async def until(self, state: str, wait_s: float = WAIT) -> BusStatus:
-        async with asyncio.timeout(wait_s):
-            while self.bus.status.state != state:
-                self.changed.clear()
-                await self.changed.wait()
-        return self.bus.status
-
-
-@contextlib.asynccontextmanager
-async def running(bench: Bench) -> AsyncIterator[Bench]:
-    task = asyncio.create_task(bench.bus.run())
-    try:
-        yield bench
-    finally:
-        bench.bus.stop()
-        async with asyncio.timeout(5):
-            await task
-
-
-def watcher(port: int) -> Watcher:
-    return Watcher(Broker("127.0.0.1", port), TOPICS)
-
-
-class StateLog:
-    """Every value of `bridge/state` in the order a subscriber saw it."""
-
-    def __init__(self, port: int) -> None:
-        self.values: list[dict[str, Any]] = []
-        self.watcher = Watcher(Broker("127.0.0.1", port), TOPICS, on_retained=self._note)
-
-    def _note(self, topic: str, value: Any) -> None:
-        if topic == TOPICS.bridge_state:
-            self.values.append(value)
-
-    async def until(self, *epochs_and_states: tuple[int, str]) -> None:
-        """Wait until these values have come, in this order, others between them or not."""
-
-        def came(_: object) -> bool:
-            rest = iter((value["epoch"], value["state"]) for value in self.values)
-            return all(wanted in rest for wanted in epochs_and_states)
-
-        await self.watcher.until(came, WAIT)
-
-
-def go(coroutine: Any) -> None:
-    asyncio.run(coroutine)
-
-
-def numbers(events: Sequence[SeenEvent]) -> list[int]:
-    return [event.seq for event in events]
 
 
 # ---- what goes out ----------------------------------------------------------------------------------
@@ -279,278 +126,7 @@ def test_snapshots_are_few_and_the_last_one_always_comes(hall: Mosquitto) -> Non
     go(story())
 
 
-# ---- losses -------------------------------------------------------------------------------------------
-
-
-def test_row_33_34_37_a_broker_that_comes_late_and_again_hears_everything(tmp_path: Path) -> None:
-    """Down at boot, then restarted in the middle of a stream: birth, retained values and all events."""
-
-    async def story() -> None:
-        broker = Mosquitto(tmp_path, f"persistence true\npersistence_location {tmp_path}/")
-        table = FakeTable()
-        for _ in range(50):
-            table.add()
-        async with running(Bench(broker.port, table)) as bench:
-            await bench.until("offline")
-            broker.start()
-            try:
-                listener = Watcher(Broker("127.0.0.1", broker.port), TOPICS, lasting=True)
-                async with listener.connected():
-                    await bench.until("online")
-                    for _ in range(500):
-                        table.add()
-                    bench.bus.wake()
-                    await listener.until(lambda seen: seen.last_seq > 100, WAIT)
-                    broker.stop()
-                    with pytest.raises(ConnectionError):
-                        await listener.until(lambda _: False, WAIT)
-                await bench.until("offline")
-                for _ in range(500):
-                    table.add()
-                bench.bus.wake()
-                broker.start()
-                await bench.until("online")
-                async with listener.connected():
-                    await listener.until(lambda seen: seen.last_seq == 1_050, WAIT)
-                    await listener.until(
-                        lambda seen: (seen.retained.get("state") or {}).get("last_seq") == 1_050,
-                        WAIT,
-                    )
-                assert listener.seen.retained["bridge/state"]["state"] == "online"
-                assert listener.seen.gaps == []
-                tail = numbers(listener.seen.events)
-                assert tail == list(range(tail[0], 1_051))
-                assert tail[0] <= 101
-            finally:
-                broker.stop()
-
-    go(story())
-
-
-def test_row_41_a_frozen_broker_is_left_and_nothing_is_lost(hall: Mosquitto) -> None:
-    async def story() -> None:
-        table = FakeTable()
-        async with running(Bench(hall.port, table, keepalive_s=2)) as bench:
-            await bench.until("online")
-            hall.freeze()
-            for _ in range(20):
-                table.add()
-            bench.bus.wake()
-            await bench.until("offline")
-            hall.thaw()
-            async with watcher(hall.port).connected() as after:
-                await bench.until("online", 40)
-                table.add()
-                bench.bus.wake()
-                await after.until(lambda seen: seen.last_seq == 21, WAIT)
-            assert table.cursor == 21
-            assert bench.bus.status.protocol == "5"
-
-    go(story())
-
-
-def test_row_35_36_a_late_will_is_answered_with_a_new_birth(hall: Mosquitto) -> None:
-    async def story() -> None:
-        table = FakeTable(epoch=4)
-        log = StateLog(hall.port)
-        async with log.watcher.connected(), running(Bench(hall.port, table)) as bench:
-            await log.until((4, "online"))
-            late = {"state": "offline", "epoch": 3, "stream": table.stream, "instance": "old"}
-            async with aiomqtt.Client("127.0.0.1", hall.port) as liar:
-                await liar.publish(TOPICS.bridge_state, json.dumps(late), 1, retain=True)
-            await log.until((4, "online"), (3, "offline"), (4, "online"))
-            assert bench.bus.status.state == "online"
-
-    go(story())
-
-
-def test_row_36_a_short_absence_is_not_told_and_a_long_one_is(hall: Mosquitto) -> None:
-    """The will waits (MQTT 5): a connection cut and resumed at once never reads `offline`."""
-
-    async def story() -> None:
-        proxy = await CuttingProxy.start(hall.port)
-        log = StateLog(hall.port)
-        async with log.watcher.connected(), running(Bench(proxy.port, FakeTable(epoch=4))) as bench:
-            await log.until((4, "online"))
-            proxy.cut()
-            await log.until((4, "online"), (4, "online"))
-            assert [value["state"] for value in log.values] == ["online", "online"]
-            await bench.until("online")
-            proxy.refuse = True
-            proxy.cut()
-            await log.until((4, "online"), (4, "offline"))
-            proxy.refuse = False
-            await log.until((4, "offline"), (4, "online"))
-        await proxy.stop()
-
-    go(story())
-
-
-class CuttingProxy:
-    """TCP in between that can be cut without a word, as a pulled cable does."""
-
-    port: int
-    server: asyncio.Server
-
-    def __init__(self, target: int) -> None:
-        self.target = target
-        self.refuse = False
-        self.writers: set[asyncio.StreamWriter] = set()
-        self.tasks: set[asyncio.Task[None]] = set()
-
-    @classmethod
-    async def start(cls, target: int) -> CuttingProxy:
-        proxy = cls(target)
-        proxy.server = await asyncio.start_server(proxy._serve, "127.0.0.1", 0)
-        proxy.port = proxy.server.sockets[0].getsockname()[1]
-        return proxy
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self.refuse:
-            writer.transport.abort()
-            return
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.target)
-        self.writers |= {writer, far_writer}
-        for pair in ((reader, far_writer), (far_reader, writer)):
-            task = asyncio.create_task(self._pump(*pair))
-            self.tasks.add(task)
-
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
-            while data := await reader.read(4096):
-                writer.write(data)
-                await writer.drain()
-        writer.transport.abort()
-
-    def cut(self) -> None:
-        for writer in self.writers:
-            writer.transport.abort()
-        self.writers.clear()
-
-    async def stop(self) -> None:
-        self.cut()
-        self.server.close()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-
-
-@pytest.mark.parametrize(("stream", "epoch"), [("s", 5), ("another journal", 1)])
-def test_row_40_of_two_daemons_with_one_client_id_exactly_one_goes_on(
-    hall: Mosquitto, stream: str, epoch: int
-) -> None:
-    async def story() -> None:
-        old = Bench(hall.port, FakeTable(epoch=4, stream="s"), client_id="same")
-        new = Bench(hall.port, FakeTable(epoch=epoch, stream=stream), client_id="same")
-        async with running(old), running(new):
-            stopped = [asyncio.create_task(bench.until("stopped")) for bench in (old, new)]
-            done, rest = await asyncio.wait(
-                stopped, timeout=WAIT, return_when=asyncio.FIRST_COMPLETED
-            )
-            assert len(done) == 1
-            rest.pop().cancel()
-            loser, winner = (old, new) if stopped[0] in done else (new, old)
-            assert winner is new or stream != "s"  # a higher epoch of one journal always wins
-            async with watcher(hall.port).connected() as seen_by:
-                await winner.until("online")
-                for bench in (loser, winner):
-                    bench.table.add()
-                    bench.bus.wake()
-                await seen_by.until(lambda seen: seen.last_seq == 1, WAIT)
-                assert seen_by.seen.events[0].epoch == winner.table.epoch
-                assert seen_by.seen.retained["bridge/state"]["epoch"] == winner.table.epoch
-            assert loser.table.cursor == 0
-            assert loser.bus.status.state == "stopped"
-            assert winner.bus.status.state == "online"
-
-    go(story())
-
-
-@pytest.mark.parametrize(
-    ("claim", "stops"),
-    [
-        ({"state": "online", "epoch": 9}, True),
-        ({"state": "online", "epoch": 3}, False),
-        ({"state": "online", "epoch": 1, "stream": "another", "instance": "x"}, True),
-        ({"state": "offline", "epoch": 1, "stream": "another", "instance": "x"}, False),
-    ],
-)
-def test_who_else_speaks_for_the_table_decides_whether_we_fall_silent(
-    hall: Mosquitto, claim: dict[str, Any], stops: bool
-) -> None:
-    async def story() -> None:
-        log = StateLog(hall.port)
-        async with (
-            log.watcher.connected(),
-            running(Bench(hall.port, FakeTable(epoch=4))) as bench,
-        ):
-            await log.until((4, "online"))
-            async with aiomqtt.Client("127.0.0.1", hall.port) as other:
-                await other.publish(TOPICS.bridge_state, json.dumps(claim), 1, retain=True)
-            if stops:
-                await bench.until("stopped")
-            else:
-                await log.until((4, "online"), (claim["epoch"], claim["state"]), (4, "online"))
-                assert bench.bus.status.state == "online"
-
-    go(story())
-
-
-def test_a_lost_journal_speaks_again_over_what_the_old_one_left_behind(hall: Mosquitto) -> None:
-    async def story() -> None:
-        async with running(Bench(hall.port, FakeTable(epoch=17, stream="lost"))) as first:
-            await first.until("online")
-        table = FakeTable(epoch=1)
-        async with (
-            watcher(hall.port).connected() as seen_by,
-            running(Bench(hall.port, table)) as second,
-        ):
-            await second.until("online")
-            await seen_by.until(
-                lambda seen: (seen.retained.get("bridge/state") or {}).get("epoch") == 1, WAIT
-            )
-            assert second.bus.status.state == "online"
-
-    go(story())
-
-
-def test_a_spare_computer_that_came_and_went_leaves_nobody_silent(hall: Mosquitto) -> None:
-    """Back within the minute the session lives: the broker delivers what the spare one said meanwhile."""
-
-    async def story() -> None:
-        ours, spare = FakeTable(epoch=4, stream="ours"), FakeTable(epoch=9, stream="spare")
-        async with running(Bench(hall.port, ours, client_id="ours")) as first:
-            await first.until("online")
-        async with running(Bench(hall.port, spare, client_id="spare")) as other:
-            await other.until("online")
-        again = Bench(hall.port, FakeTable(epoch=5, stream="ours"), client_id="ours")
-        async with running(again), watcher(hall.port).connected() as seen_by:
-            await again.until("online")
-            again.table.add()
-            again.bus.wake()
-            await seen_by.until(lambda seen: seen.last_seq == 1, WAIT)
-            assert again.bus.status.state == "online"
-
-    go(story())
-
-
-def test_refused_credentials_are_told_by_their_name_and_tried_again(tmp_path: Path) -> None:
-    async def story() -> None:
-        passwords = tmp_path / "passwords"
-        passwords.write_text("")
-        with mosquitto(tmp_path, f"allow_anonymous false\npassword_file {passwords}") as strict:
-            async with running(
-                Bench(strict.port, FakeTable(), username="tablectl", password="no")
-            ) as bench:
-                status = await bench.until("offline")
-                assert "refuses tablectl" in status.reason
-                assert "username" in status.reason
-                attempts = status.attempts
-                async with asyncio.timeout(WAIT):
-                    while bench.bus.status.attempts == attempts:
-                        bench.changed.clear()
-                        await bench.changed.wait()
-                assert bench.bus.status.protocol is None
-
-    go(story())
+# ---- which protocol ---------------------------------------------------------------------------------
 
 
 def test_a_broker_of_the_old_protocol_is_spoken_to_in_3_1_1() -> None:

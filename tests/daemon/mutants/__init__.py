@@ -12,7 +12,7 @@ from tests.daemon.test_known_faults_bridge import HERE, PROVED, own_test
 from tests.mutants import Suite
 
 SEED, COUNT = 1, 15
-QUICK = ("test_port", "test_device_session", "test_bus", "test_doctor", "test_journal_disk", "test_mirror")  # fmt: skip
+QUICK = ("test_port", "test_device_session", "test_bus", "test_bus_losses", "test_doctor", "test_journal_disk", "test_mirror")  # fmt: skip
 FILE = "daemon/test_known_faults_bridge.py"
 TALK_ONLY = 17
 """A row about documents."""
