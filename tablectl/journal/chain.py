@@ -9,9 +9,10 @@ from typing import Any
 
 ANCHOR = bytes(32)
 """What a chain starts from."""
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 def seal(previous: bytes, kind: str, row: Sequence[Any]) -> bytes:
     """SHA-256 over the previous seal and the row (all columns but `hash`) as JSON; 32 octets."""
-    text = json.dumps((kind, *row), separators=(",", ":"), ensure_ascii=False)
+    text = _ENCODER.encode((kind, *row))
     return hashlib.sha256(previous + text.encode("utf-8", "surrogatepass")).digest()

@@ -44,6 +44,7 @@ class _Job:
 
     future: asyncio.Future[Any]
     transaction: Transaction | None = None
+    then: Callable[[CommitResult], None] | None = None
     question: Callable[[Store], Any] | None = None
 
 
@@ -76,6 +77,7 @@ class Journal:
         """Where health is told; known from the first call in it."""
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._flush_at: asyncio.TimerHandle | None = None
         if threaded:
             self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
             self._thread.start()
@@ -102,11 +104,14 @@ class Journal:
 
     # ------------------------------------------------------------------ writing
 
-    async def append(self, transaction: Transaction) -> CommitResult:
+    async def append(
+        self, transaction: Transaction, then: Callable[[CommitResult], None] | None = None
+    ) -> CommitResult:
         """Write one transaction; returns after the commit. Raises TransactionRejectedError.
 
         Order within a table is the order of the calls. Cancelling the caller does not take the
-        transaction back.
+        transaction back. `then` is called in the loop at once when it is committed, even if nobody
+        waits any more.
         """
         if self._closed:
             raise JournalClosedError
@@ -114,9 +119,11 @@ class Journal:
             (outcome,) = self._store.commit_many([transaction])
             self._note(transaction, outcome)
             self._tell_health()
+            if then is not None and isinstance(outcome, CommitResult):
+                then(outcome)
         else:
             self._loop = asyncio.get_running_loop()
-            job = _Job(self._loop.create_future(), transaction)
+            job = _Job(self._loop.create_future(), transaction, then)
             self._jobs.put(job)
             outcome = await job.future
         if isinstance(outcome, CommitResult):
@@ -167,10 +174,11 @@ class Journal:
         """The latest fact of the board: what a Hello tells it that we have."""
         return await self._ask(lambda store: store.reads.last_device_fact(table_id))
 
-    async def request_answer(self, table_id: str, transaction: str) -> str | None:
-        """The first answer (canonical JSON) to this transaction, while it is remembered."""
+    async def request_answer(self, table_id: str, transaction: str) -> tuple[str, bool] | None:
+        """The first answer (canonical JSON) to this transaction, while it is remembered, and whether it
+        is durable."""
         found = await self._ask(lambda store: store.reads.request_answer(table_id, transaction))
-        return found[0] if found else None
+        return (found[0], found[2]) if found else None
 
     async def events_after(
         self, table_id: str, feed: str, seq: int, limit: int = 500
@@ -219,9 +227,15 @@ class Journal:
 
     def mark_published(self, table_id: str, feed: str, seq: int) -> None:
         """Move the outbox cursor; persisted lazily, so that a crash publishes some twice."""
-        wake = not self._store.cursors_dirty
         self._store.mark_published(table_id, feed, seq)
-        if wake and self._thread is not None:
+        if self._thread is not None and self._flush_at is None:
+            # The writer sleeps perhaps: it is woken once in a while, not by each acknowledgement.
+            loop = asyncio.get_running_loop()
+            self._flush_at = loop.call_later(IDLE_S, self._wake_writer)
+
+    def _wake_writer(self) -> None:
+        self._flush_at = None
+        if not self._closed:
             self._jobs.put(_WAKE)
 
     # ------------------------------------------------------------------ life
@@ -243,6 +257,8 @@ class Journal:
         if self._closed:
             return
         self._closed = True
+        if self._flush_at is not None:
+            self._flush_at.cancel()
         if self._thread is None:
             self._store.close()
             return
@@ -258,34 +274,34 @@ class Journal:
         running = True
         while running:
             waiting = store.cursors_dirty or store.health.state != "ok"
-            jobs, running = self._take(IDLE_S if waiting or commits else None)
+            jobs, running, idle = self._take(IDLE_S if waiting or commits else None)
             if jobs:
                 commits += self._work(jobs)
-                continue
-            if not running:
-                break
-            self._rest(commits)
-            commits = 0
+            elif idle:
+                self._rest(commits)
+                commits = 0
         try:
             store.close()
         except Exception:  # noqa: BLE001 - nobody waits in this thread; all answers are given
             _LOG.exception("the journal did not close in order")
 
-    def _take(self, timeout: float | None) -> tuple[list[_Job], bool]:
+    def _take(self, timeout: float | None) -> tuple[list[_Job], bool, bool]:
+        """(What is queued, whether to go on after it, whether nothing came for `timeout` seconds)."""
         jobs: list[_Job] = []
         try:
             job = self._jobs.get(timeout=timeout)
+        except queue.Empty:
+            return jobs, True, True
+        with contextlib.suppress(queue.Empty):
             while True:
                 if job is None:
-                    return jobs, False
+                    return jobs, False, False
                 if job is not _WAKE:
                     jobs.append(job)
                 if len(jobs) >= BATCH:
                     break
                 job = self._jobs.get_nowait()
-        except queue.Empty:
-            pass
-        return jobs, True
+        return jobs, True, False
 
     def _rest(self, commits: int) -> None:
         before = self._store.health
@@ -340,6 +356,7 @@ class Journal:
             for job, answer in answers:
                 if job.transaction is not None and isinstance(answer, CommitResult):
                     self._note(job.transaction, answer)
+                    answer = _followed(job, answer)
                 if job.future.done():
                     continue
                 if isinstance(answer, Exception):
@@ -353,6 +370,16 @@ class Journal:
         except RuntimeError:
             # The loop is gone: nobody waits any more.
             return
+
+
+def _followed(job: _Job, result: CommitResult) -> CommitResult | Exception:
+    """The result, once what follows from it is done; a defect there concerns its asker alone."""
+    if job.then is not None:
+        try:
+            job.then(result)
+        except Exception as error:  # noqa: BLE001 - goes to the asker
+            return error
+    return result
 
 
 _WAKE = _Job(cast("asyncio.Future[Any]", None))

@@ -244,16 +244,24 @@ class Reads:
             tuple(self._actions("tx = ?2", table_id, tx)),
             answer[-1][1][0] if answer else None,
             duplicate=True,
-            durable=all(event.durable for event in events),
+            durable=not self._in_memory(tx),
         )
 
-    def request_answer(self, table_id: str, transaction: str) -> tuple[str, int] | None:
-        """The first answer to a transaction and the position it was committed under."""
+    def _in_memory(self, tx: int) -> bool:
+        """Whether only memory holds what was committed under this position."""
+        return "spill" in self.schemas and any(
+            self.db.execute(f"SELECT 1 FROM spill.{table} WHERE tx = ? LIMIT 1", (tx,)).fetchall()  # noqa: S608 - own names
+            for table in ("facts", "events", "requests")
+        )
+
+    def request_answer(self, table_id: str, transaction: str) -> tuple[str, int, bool] | None:
+        """The first answer to a transaction, the position it was committed under, and whether the disk
+        has it."""
         rows = self._all(
             "SELECT answer, tx FROM {schema}.requests WHERE table_id = ? AND id = ?",
             (table_id, transaction),
         )
-        return (rows[-1][1][0], rows[-1][1][1]) if rows else None
+        return (*rows[-1][1], rows[-1][0] == "main") if rows else None
 
     def pending_actions(self, table_id: str) -> tuple[StoredAction, ...]:
         """Actions not settled yet, oldest first."""

@@ -248,17 +248,23 @@ class Store:
         db.execute("BEGIN IMMEDIATE" if schema == "main" else "BEGIN")
         outcomes: list[Outcome] = []
         entries = 0
+        alone = len(transactions) == 1
         for transaction in transactions:
             mark = self._figures.mark
-            db.execute("SAVEPOINT one")
+            if not alone:
+                db.execute("SAVEPOINT one")
             try:
                 outcomes.append(self.writes.write(schema, transaction))
                 entries += len(transaction.entries)
             except _DEFECTS as error:
+                outcomes.append(TransactionRejectedError(transaction.table_id, str(error)))
+                if alone:
+                    self._undo_batch()
+                    return outcomes
                 db.execute("ROLLBACK TO one")
                 self._figures.back_to(mark)
-                outcomes.append(TransactionRejectedError(transaction.table_id, str(error)))
-            db.execute("RELEASE one")
+            if not alone:
+                db.execute("RELEASE one")
         self._write_figures(schema)
         self._step("written")
         db.execute("COMMIT")

@@ -39,6 +39,8 @@ class Writes:
         self._reads = reads
         self._figures = figures
         self._epoch = epoch
+        self._newest: dict[str, tuple[int, int]] = {}
+        """By table: its board's last boot, and at least the newest event of it: what is later is new."""
         # A new stream must not meet the ids a board still remembers.
         self.first_cmd_id = (uuid.uuid5(uuid.NAMESPACE_OID, stream).int & 0x3FFF_FFFF) + 1
 
@@ -88,7 +90,7 @@ class Writes:
             fact = device[0]
             if fact.event_no is None:
                 raise ValueError("a device fact has a boot_id and an event_no")
-            found = self.find_fact(transaction.table_id, fact.boot_id or 0, fact.event_no)
+            found = self._known_fact(transaction.table_id, fact.boot_id or 0, fact.event_no)
             if found is not None:
                 result, kind, body = found
                 conflict = (kind, body) != (fact.kind, fact.body)
@@ -100,6 +102,19 @@ class Writes:
             if answered is not None:
                 return self._reads.outcome(transaction.table_id, answered[1])
         return None
+
+    def _known_fact(
+        self, table_id: str, boot_id: int, event_no: int
+    ) -> tuple[CommitResult, str, str] | None:
+        boot, newest = self._newest.get(table_id, (None, -1))
+        if boot != boot_id:
+            found = self._reads.newest_event_no(table_id, boot_id)
+            newest = -1 if found is None else found
+        # After a rollback it is too high: then the file is asked, no more.
+        self._newest[table_id] = (boot_id, max(newest, event_no))
+        if event_no > newest:
+            return None
+        return self.find_fact(table_id, boot_id, event_no)
 
     def find_fact(
         self, table_id: str, boot_id: int, event_no: int

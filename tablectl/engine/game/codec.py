@@ -197,7 +197,7 @@ def _split_visibility(hint: Any) -> tuple[Visibility, Any]:
 def _codec(hint: Any) -> tuple[Encoder, Decoder]:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
-        return (tile_text, _decode_tile) if _TILE in args[1:] else (dict, _decode_object)
+        return (tile_text, _decode_tile) if _TILE in args[1:] else (_encode_object, _decode_object)
     if origin in (typing.Union, types.UnionType):
         return _optional(args)
     if origin is Literal:
@@ -271,6 +271,11 @@ def _decode_tile(value: Any, where: str) -> int:
         raise VocabularyError(
             "unknown_tile", value, f"{where}: write 1m-9m 1p-9p 1s-9s 1z-7z 0m 0p 0s"
         ) from None
+
+
+def _encode_object(value: dict[str, Any]) -> Any:
+    """With sorted keys at every depth: an event has the same bytes before and after the journal."""
+    return json.loads(json.dumps(value, sort_keys=True))
 
 
 def _decode_object(value: Any, where: str) -> dict[str, Any]:
