@@ -8,7 +8,8 @@ import logging
 import random
 import socket
 import ssl
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -212,6 +213,12 @@ def backoff(rng: random.Random) -> Iterator[float]:
 class Connection(aiomqtt.Client):
     """aiomqtt, with what it leaves open at the edges of a connection closed (seen in 2.5)."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._own_thread = threading.get_ident()
+        self._writer_added = False
+        self._awaited: dict[int, Callable[[ReasonCode], None]] = {}
+
     async def __aenter__(self) -> Self:
         try:
             return await super().__aenter__()
@@ -254,8 +261,33 @@ class Connection(aiomqtt.Client):
                 self._last_words = ReasonCode(PacketTypes.DISCONNECT, identifier=TAKEN_OVER)
         super()._on_socket_close(client, userdata, sock)
 
+    def publish_now(self, topic: str, payload: bytes, took: Callable[[ReasonCode], None]) -> None:
+        """Send with QoS 1 before this returns; `took` is called with the broker's word (PUBACK).
+
+        `publish` of aiomqtt waits for the answer; between two of its steps the loop does other work.
+        Raises MqttError.
+        """
+        info = self._client.publish(topic, payload, 1)
+        if info.rc != paho.MQTT_ERR_SUCCESS:
+            raise MqttCodeError(info.rc, f"could not publish {topic}")
+        self._awaited[info.mid] = took
+
+    def _on_publish(
+        self,
+        client: paho.Client,
+        userdata: Any,
+        mid: int,
+        reason_code: ReasonCode,
+        properties: Properties,
+    ) -> None:
+        took = self._awaited.pop(mid, None)
+        if took is not None:
+            took(reason_code)
+        else:
+            super()._on_publish(client, userdata, mid, reason_code, properties)
+
     def _on_socket_register_write(self, client: paho.Client, userdata: Any, sock: Any) -> None:
-        # The descriptor is looked up when the callback runs: by then it may be closed, or another's.
+        # What the socket takes at once goes out at once, in place of two turns of the loop.
         def write() -> None:
             try:
                 client.loop_write()
@@ -264,10 +296,22 @@ class Connection(aiomqtt.Client):
                     self._disconnected.set_exception(error)
 
         def register() -> None:
+            # The descriptor is looked up when the callback runs: by then it may be closed, or another's.
             with contextlib.suppress(OSError, ValueError):
                 self._loop.add_writer(sock.fileno(), write)
+                self._writer_added = True
 
-        self._loop.call_soon_threadsafe(register)
+        if threading.get_ident() == self._own_thread:
+            write()
+            if client.want_write():
+                register()
+        else:
+            self._loop.call_soon_threadsafe(register)
+
+    def _on_socket_unregister_write(self, client: paho.Client, userdata: Any, sock: Any) -> None:
+        if self._writer_added:
+            self._writer_added = False
+            super()._on_socket_unregister_write(client, userdata, sock)
 
 
 _PAHO_LOGGER: Final = logging.getLogger("tablectl.bus.paho")

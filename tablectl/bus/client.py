@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import random
 import time
@@ -23,20 +24,13 @@ from pydantic import ValidationError
 from tablectl.bus import broker as brokers
 from tablectl.bus.answers import Desk
 from tablectl.bus.broker import Broker, Protocol
-from tablectl.bus.payloads import (
-    SCALARS,
-    BridgeState,
-    MachineTrouble,
-    SeenBridgeState,
-    StateSnapshot,
-)
+from tablectl.bus.outflow import Outflow
+from tablectl.bus.payloads import BridgeState, MachineTrouble, SeenBridgeState, StateSnapshot
 from tablectl.bus.source import TableSource
 from tablectl.bus.tasks import end, first_of
 from tablectl.bus.topics import SEATS, Topics
 from tablectl.mirror.submit import Submit
 
-BATCH: Final = 100
-"""Public events in flight at once: one broker round trip each would halve the throughput."""
 SNAPSHOT_GAP_S: Final = 0.2
 """Retained topics change at most five times a second."""
 HEALTH_EVERY_S: Final = 30.0
@@ -102,8 +96,10 @@ class TableBus:
         self._troubles: tuple[MachineTrouble, ...] = ()
         """Of the machine, as last told."""
         self._stopping = asyncio.Event()
-        self._sent: dict[str, bytes] = {}
+        self._sent: dict[str, Any] = {}
         """What the broker retains for us, as far as this connection knows."""
+        self._outflow: Outflow | None = None
+        """Of the connection that is online now."""
         self._spoke = False
         """Whether this process has said its birth on any connection yet."""
         self._logged_at = 0.0
@@ -111,8 +107,13 @@ class TableBus:
         """Grows with each acknowledgement and each change of state: a connection that is not stuck."""
 
     def wake(self) -> None:
-        """Something was committed or changed: publish it."""
+        """Something was committed or changed: publish it, events at once where the connection is live."""
         self._events_due.set()
+        if self._outflow is not None:
+            try:
+                self._outflow.push()
+            except aiomqtt.MqttError as error:
+                _LOG.debug("%s: %s; the connection ends", self.topics.base, error)
 
     def stop(self) -> None:
         """Publish what is left, say goodbye, and let `run()` return (within a second or so)."""
@@ -189,26 +190,31 @@ class TableBus:
             await self._unless_stopping(stack.enter_async_context(client))
             self._sent = {}
             await first_of(self._look(client, protocol), client.lost(), self._until_stopping())
+            outflow = Outflow(client, self.topics.event, self._source, self._taken)
             # The reader ends when the connection does, and that cancels every publish in flight: alone
             # they would wait their whole timeout for an acknowledgement that cannot come.
             try:
                 await first_of(
                     self._read(client),
-                    self._work(client, protocol),
+                    self._work(client, protocol, outflow),
                     self._desk.answer(client, protocol),
                     self._until_stopping(),
                 )
             except _FarewellError:
                 with contextlib.suppress(TimeoutError, aiomqtt.MqttError):
                     async with asyncio.timeout(FAREWELL_S):
-                        await self._publish_events(client)
+                        while await outflow.advance():
+                            pass
                         await self._flush_retained(client)
                         await client.publish(
                             self.topics.bridge_state, farewell.encode(), 1, retain=True
                         )
                 raise
 
-    async def _work(self, client: aiomqtt.Client, protocol: Protocol) -> None:
+    def _taken(self) -> None:
+        self.progress += 1
+
+    async def _work(self, client: aiomqtt.Client, protocol: Protocol, outflow: Outflow) -> None:
         await self._birth(client)
         self._spoke = True
         await self._flush_retained(client)
@@ -223,11 +229,15 @@ class TableBus:
         self._set(BusStatus("online", "", protocol))
         self._logged_at = 0.0
         self._events_due.set()
-        await first_of(
-            self._pump_events(client),
-            self._pump_snapshots(client),
-            self._pump_health(client, protocol),
-        )
+        self._outflow = outflow
+        try:
+            await first_of(
+                self._pump_events(outflow),
+                self._pump_snapshots(client),
+                self._pump_health(client, protocol),
+            )
+        finally:
+            self._outflow = None
 
     async def _look(self, client: aiomqtt.Client, protocol: Protocol) -> None:
         """Subscribe, and see who spoke last for this table before saying anything ourselves.
@@ -258,25 +268,13 @@ class TableBus:
         )
         await client.publish(self.topics.bridge_state, birth.encode(), 1, retain=True)
 
-    async def _pump_events(self, client: aiomqtt.Client) -> None:
-        """Events in order and at least once: the cursor moves when the broker has acknowledged."""
+    async def _pump_events(self, outflow: Outflow) -> None:
+        """Events in order and at least once, and after them what is retained."""
         while True:
             await self._events_due.wait()
             self._events_due.clear()
-            await self._publish_events(client)
-            self._snapshot_due.set()
-
-    async def _publish_events(self, client: aiomqtt.Client) -> None:
-        while self._source.published() < self._source.last_seq():
-            batch = await self._source.public_events(self._source.published(), BATCH)
-            if not batch:
-                return
-            # Tasks of one gather start in their order, and one connection keeps it.
-            await asyncio.gather(
-                *(client.publish(self.topics.event, event.encode(), 1) for event in batch)
-            )
-            self._source.mark_published(batch[-1].seq)
-            self.progress += 1
+            while await outflow.advance():
+                self._snapshot_due.set()
             self._snapshot_due.set()
 
     async def _pump_snapshots(self, client: aiomqtt.Client) -> None:
@@ -305,16 +303,20 @@ class TableBus:
                 await asyncio.wait_for(self._health_due.wait(), HEALTH_EVERY_S)
 
     async def _flush_retained(self, client: aiomqtt.Client) -> None:
-        wanted = {self.topics.link: self._source.link().encode()}
         snapshot = self._source.snapshot()
-        wanted[self.topics.state] = snapshot.encode()
+        wanted: dict[str, Any] = {
+            self.topics.link: self._source.link().encode(),
+            self.topics.state: snapshot.encode(),
+            self.topics.bridge_info: self._source.info().encode(),
+        }
         wanted |= seat_scalars(self.topics, snapshot)
-        wanted[self.topics.bridge_info] = self._source.info().encode()
-        changed = {topic: body for topic, body in wanted.items() if self._sent.get(topic) != body}
-        await asyncio.gather(
-            *(client.publish(topic, body, 1, retain=True) for topic, body in changed.items())
-        )
-        self._sent |= changed
+        for topic, value in wanted.items():
+            if topic in self._sent and self._sent[topic] == value:
+                continue
+            body = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
+            # One after the other: an event that comes meanwhile waits for one of them at most.
+            await client.publish(topic, body, 1, retain=True)
+            self._sent[topic] = value
 
     async def _read(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
@@ -398,20 +400,16 @@ class TableBus:
             )
 
 
-def seat_scalars(topics: Topics, snapshot: StateSnapshot) -> dict[str, bytes]:
-    """The display-friendly values of the four seats; empty without a game."""
+def seat_scalars(topics: Topics, snapshot: StateSnapshot) -> dict[str, str | int | bool | None]:
+    """The display-friendly values of the four seats (`payloads.SCALARS`); empty without a game."""
     game = snapshot.game
     if game is None:
         return {}
-    out: dict[str, bytes] = {}
+    out: dict[str, str | int | bool | None] = {}
     for number in SEATS:
         seat = game.seats[number]
-        values = {
-            "name": seat.name or seat.player,
-            "score": seat.score,
-            "wind": seat.wind,
-            "riichi": seat.riichi != "no",
-        }
-        for scalar, value in values.items():
-            out[topics.seat(number, scalar)] = SCALARS[scalar](value).model_dump_json().encode()
+        out[topics.seat(number, "name")] = seat.name or seat.player
+        out[topics.seat(number, "score")] = seat.score
+        out[topics.seat(number, "wind")] = seat.wind
+        out[topics.seat(number, "riichi")] = seat.riichi != "no"
     return out

@@ -34,6 +34,10 @@ class TableSource(Protocol):
         """The `seq` up to which the broker has acknowledged public events."""
         ...
 
+    def recent_events(self, after: int, limit: int) -> Sequence[EventMessage]:
+        """Those of `public_events` that memory holds, possibly none; without asking the journal."""
+        ...
+
     async def public_events(self, after: int, limit: int) -> Sequence[EventMessage]:
         """Public events with `seq` > `after`, in order, at most `limit`."""
         ...

@@ -49,10 +49,14 @@ class Change:
     """What one input changed, not yet written."""
 
     transaction: Transaction
+    state: GameState
+    """The game once it is written."""
     events: tuple[Event, ...] = ()
     answer: Accepted | Refused | None = None
     refused: tuple[tuple[Command, Refusal], ...] = ()
     """Commands of facts that the rules refuse: for the log and the console."""
+    snapshot: bool = False
+    """A good moment for a snapshot: a restart then has little to fold."""
 
 
 @dataclass(slots=True)
@@ -309,11 +313,29 @@ class TableCore:
             tuple(draft.entries),
             request,
             tuple(draft.actions),
-            snapshot=canonical(self.memory()) if draft.snapshot else None,
         )
-        return Change(transaction, tuple(draft.events), None, tuple(draft.refused))
+        return Change(
+            transaction,
+            self.state,
+            tuple(draft.events),
+            None,
+            tuple(draft.refused),
+            snapshot=draft.snapshot,
+        )
 
     # ------------------------------------------------------------------ memory
+
+    def snapshot(self) -> Transaction:
+        """What a restart begins from: the table after everything decided so far."""
+        game = self.state.game
+        return Transaction(
+            self.table_id,
+            self._clock.wall_ms(),
+            self._clock.mono_ms(),
+            self._clock.synced(),
+            game.game_id if game is not None else None,
+            snapshot=canonical(self.memory()),
+        )
 
     def memory(self) -> dict[str, Any]:
         """What a restart needs besides the events: the mirror, and the commands still undoable."""

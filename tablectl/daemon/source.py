@@ -25,7 +25,7 @@ from tablectl.daemon import feeds
 from tablectl.daemon.clock import Clock
 from tablectl.daemon.faultpoints import passing
 from tablectl.daemon.writer import TableWriter
-from tablectl.engine.game.events import event_from_json
+from tablectl.engine.game.events import Event, event_from_json
 from tablectl.journal import Journal, StoredEvent
 from tablectl.table import session as sessions
 from tablectl.table.machine import Machine
@@ -59,7 +59,7 @@ class PublicSource:
         self._figures = figures
         self._lag = loop_lag_ms
         self._machine = machine
-        self._recent: deque[StoredEvent] = deque(maxlen=RECENT)
+        self._recent: deque[tuple[StoredEvent, Event]] = deque(maxlen=RECENT)
         self._started_ms = clock.mono_ms()
         self._since: tuple[int | None, int] = (None, clock.wall_ms())
         """Of the link's last change: monotonic time as the session has it, and wall time."""
@@ -92,21 +92,36 @@ class PublicSource:
         """The `seq` up to which the broker has acknowledged public events."""
         return self._journal.published(self.table_id, feeds.PUBLIC)
 
+    def recent_events(self, after: int, limit: int) -> Sequence[EventMessage]:
+        """Public events with `seq` > `after` from memory, up to the first that needs the journal."""
+        messages = []
+        for stored, event in self._from_memory(after, limit):
+            if event.type == "undone":
+                break
+            messages.append(public_message(stored, event, self.stream))
+        return messages
+
     async def public_events(self, after: int, limit: int) -> Sequence[EventMessage]:
         """Public events with `seq` > `after`, in order, at most `limit`."""
-        found: Sequence[StoredEvent] = self._from_memory(after, limit)
+        found = self._from_memory(after, limit)
         if not found:
-            found = await self._journal.events_after(self.table_id, feeds.PUBLIC, after, limit)
-        return [public_message(event, self.stream, await self._retracted(event)) for event in found]
+            rows = await self._journal.events_after(self.table_id, feeds.PUBLIC, after, limit)
+            found = [(row, event_from_json(row.data)) for row in rows]
+        return [
+            public_message(stored, event, self.stream, await self._retracted(stored))
+            for stored, event in found
+        ]
 
-    def committed(self, events: Sequence[StoredEvent]) -> None:
+    def committed(self, stored: Sequence[StoredEvent], events: Sequence[Event]) -> None:
         """Keep what was just committed: a live broker is served without asking the journal again."""
-        self._recent.extend(event for event in events if feeds.PUBLIC in event.seqs)
+        for row, event in zip(stored, events, strict=True):
+            if feeds.PUBLIC in row.seqs:
+                self._recent.append((row, event))
 
-    def _from_memory(self, after: int, limit: int) -> list[StoredEvent]:
-        if not self._recent or self._recent[0].seqs[feeds.PUBLIC] > after + 1:
+    def _from_memory(self, after: int, limit: int) -> list[tuple[StoredEvent, Event]]:
+        if not self._recent or self._recent[0][0].seqs[feeds.PUBLIC] > after + 1:
             return []
-        newer = (event for event in self._recent if event.seqs[feeds.PUBLIC] > after)
+        newer = (pair for pair in self._recent if pair[0].seqs[feeds.PUBLIC] > after)
         return list(islice(newer, limit))
 
     async def _retracted(self, event: StoredEvent) -> tuple[str, ...]:
@@ -195,20 +210,20 @@ class PublicSource:
 
 
 def public_message(
-    event: StoredEvent, stream: str, retracted: tuple[str, ...] = ()
+    stored: StoredEvent, event: Event, stream: str, retracted: tuple[str, ...] = ()
 ) -> EventMessage:
-    """The public payload of a stored event."""
+    """The public payload of an event as it is stored."""
     stamp = Stamp(
-        seq=event.seqs[feeds.PUBLIC],
-        id=event.event_id,
-        epoch=event.epoch,
-        t_wall=event.t_wall_ms,
-        t_mono=event.t_mono_ms,
-        time_synced=event.time_synced,
-        durable=event.durable,
+        seq=stored.seqs[feeds.PUBLIC],
+        id=stored.event_id,
+        epoch=stored.epoch,
+        t_wall=stored.t_wall_ms,
+        t_mono=stored.t_mono_ms,
+        time_synced=stored.time_synced,
+        durable=stored.durable,
         retracted=retracted,
     )
-    return EventMessage(stream, stamp, PublicView(event_from_json(json.loads(event.body))))
+    return EventMessage(stream, stamp, PublicView(event))
 
 
 def _names(capabilities: int) -> tuple[str, ...]:

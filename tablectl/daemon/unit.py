@@ -18,6 +18,7 @@ from tablectl.daemon.displays import desired
 from tablectl.daemon.ids import Ids
 from tablectl.daemon.source import PublicSource
 from tablectl.daemon.writer import TableWriter
+from tablectl.engine.game.events import Event
 from tablectl.engine.rules import SHIPPED, HallRules
 from tablectl.journal import Journal, StoredEvent
 from tablectl.mirror.mirror import Mirror, MirrorOptions
@@ -175,11 +176,11 @@ class TableUnit:
     def _desired(self) -> Sequence[Message]:
         return desired(self.writer.state, self.writer.core.capabilities)
 
-    def _committed(self, events: Sequence[StoredEvent]) -> None:
-        self.source.committed(events)
+    def _committed(self, stored: Sequence[StoredEvent], events: Sequence[Event]) -> None:
+        self.source.committed(stored, events)
+        self._wake()
         if self.session is not None:
             self.session.refresh()
-        self._wake()
 
     def _link_changed(self, status: LinkStatus) -> None:
         self.status = status

@@ -7,22 +7,23 @@ acknowledged before its transaction is committed (docs/architecture.md).
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Literal, TypeVar
 
 from tablectl.daemon import facts, motions
 from tablectl.daemon.clock import Clock
 from tablectl.daemon.core import Change, TableCore, answer_of
 from tablectl.daemon.faultpoints import passing
 from tablectl.daemon.rebuild import rebuild
+from tablectl.engine.game.events import Event
 from tablectl.engine.game.state import EMPTY, GameState
 from tablectl.journal import (
     ActionChange,
     CommitResult,
     Journal,
+    JournalError,
     StoredAction,
     StoredEvent,
     Transaction,
@@ -33,6 +34,24 @@ from tablectl.mirror.verdict import ACCEPTED, Verdict
 from tablectl.table.drivers import Motion
 
 _LOG = logging.getLogger("tablectl.table")
+T = TypeVar("T")
+
+
+class _Turn:
+    """`async with` one input: since when it has been worked on is known."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self.since_ms: int | None = None
+
+    async def __aenter__(self) -> None:
+        await self._lock.acquire()
+        self.since_ms = self._clock.mono_ms()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.since_ms = None
+        self._lock.release()
 
 
 class TableWriter:
@@ -55,37 +74,27 @@ class TableWriter:
         """A defect that a fact or request ran into, for the console and doctor; empty: none."""
         self.verdict: Verdict = ACCEPTED
         self.last_event: StoredEvent | None = None
-        self.on_commit: list[Callable[[Sequence[StoredEvent]], None]] = []
-        """Called after each commit that changed something, in the loop."""
+        self.on_commit: list[Callable[[Sequence[StoredEvent], Sequence[Event]], None]] = []
+        """Called after each commit that changed something, in the loop: events as stored, and themselves."""
         self.on_motion: Callable[[Motion], None] = lambda _motion: None
         self._clock = clock
         self._make_core = make_core
-        self._lock = asyncio.Lock()
+        self._turn = _Turn(clock)
+        """One input at a time, in the order they came."""
         self._kinds: dict[int, str] = {}
         """Of the motions that are not settled yet, by cmd_id."""
         self._timer: asyncio.TimerHandle | None = None
-        self._ticks: set[asyncio.Task[bool]] = set()
+        self._under_way: set[asyncio.Task[Any]] = set()
         self._closed = False
         self._device: tuple[int, dict[str, Any]] | None = None
         self._reached = False
         self._link_news: list[tuple[bool, bool]] = []
-        self._busy_since: int | None = None
 
     @property
     def busy_s(self) -> float:
         """For how long the input under way has been worked on."""
-        since = self._busy_since
+        since = self._turn.since_ms
         return 0.0 if since is None else (self._clock.mono_ms() - since) / 1000
-
-    @contextlib.asynccontextmanager
-    async def _working(self) -> AsyncIterator[None]:
-        """One input at a time, in the order they came."""
-        async with self._lock:
-            self._busy_since = self._clock.mono_ms()
-            try:
-                yield
-            finally:
-                self._busy_since = None
 
     # ------------------------------------------------------------------ life
 
@@ -108,7 +117,7 @@ class TableWriter:
 
     async def close(self) -> None:
         """Let what is under way be written; afterwards nothing is taken in any more."""
-        async with self._working():
+        async with self._turn:
             self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
@@ -119,7 +128,7 @@ class TableWriter:
     async def fact(self, fact: Fact) -> Accepted | Refused:
         """A device event; a repeated one is accepted again without a second effect."""
         passing("received")
-        async with self._working():
+        async with self._turn:
             if self._closed:
                 return _stopping()
             await self._meet_now()
@@ -139,9 +148,15 @@ class TableWriter:
         return Accepted(tuple(e.event_id for e in result.events), result.durable)
 
     async def request(self, request: Request) -> Accepted | Refused:
-        """A command from outside; a repeated transaction gets its first answer again."""
+        """A command from outside; a repeated transaction gets its first answer again.
+
+        Whoever asked may go away meanwhile: what was begun is done whole, with its effects.
+        """
+        return await asyncio.shield(self._start(self._request(request)))
+
+    async def _request(self, request: Request) -> Accepted | Refused:
         passing("received", request.name)
-        async with self._working():
+        async with self._turn:
             if self._closed:
                 return _stopping()
             first = await self.journal.request_answer(self.table_id, request.transaction)
@@ -183,7 +198,7 @@ class TableWriter:
             self._start(self._meet())
 
     async def _meet(self) -> bool:
-        async with self._working():
+        async with self._turn:
             return not self._closed and await self._meet_now()
 
     async def _meet_now(self) -> bool:
@@ -224,22 +239,38 @@ class TableWriter:
         name = asked.name if asked is not None else ""
         passing("decided", name)
         try:
-            result = await asyncio.shield(self.journal.append(change.transaction))
+            result = await self.journal.append(
+                change.transaction, lambda result: self._committed(change, result, name)
+            )
         except Exception:
             _LOG.exception("%s: the journal refused a transaction; going back to it", self.table_id)
             await self.restore()
             raise
-        passing("committed", name)
         if result.duplicate:
             # Another writer's word stands in the journal: be where it is.
             await self.restore()
-            return result
-        self._effects(change, result)
-        passing("effected", name)
         return result
 
+    def _committed(self, change: Change, result: CommitResult, request: str) -> None:
+        """The transaction stands: its effects follow, whoever still waits for it."""
+        passing("committed", request)
+        if not result.duplicate:
+            self._effects(change, result)
+            if change.snapshot:
+                self._start(self._save_snapshot())
+            passing("effected", request)
+
+    async def _save_snapshot(self) -> None:
+        """After the effects: people wait for those, nobody for a snapshot."""
+        async with self._turn:
+            try:
+                if not self._closed:
+                    await self.journal.append(self.core.snapshot())
+            except JournalError as error:
+                _LOG.warning("%s: no snapshot for the next start: %s", self.table_id, error)
+
     def _effects(self, change: Change, result: CommitResult) -> None:
-        self.state = self.core.state
+        self.state = change.state
         self.durable = result.durable
         self.verdict = self.core.mirror.verdict
         for command, refusal in change.refused:
@@ -247,16 +278,16 @@ class TableWriter:
         for event in result.events:
             if "public" in event.seqs:
                 self.last_event = event
+        for hook in self.on_commit:
+            try:
+                hook(result.events, change.events)
+            except Exception:  # noqa: BLE001 - one reader's defect is not another's
+                _LOG.exception("%s: an effect failed", self.table_id)
         written = change.transaction
         for action in result.actions:
             self._kinds[action.cmd_id] = action.kind
             self.on_motion(motions.motion_of(action, written.t_wall_ms, written.t_mono_ms))
         self._set_timer()
-        for hook in self.on_commit:
-            try:
-                hook(result.events)
-            except Exception:  # noqa: BLE001 - one reader's defect is not another's
-                _LOG.exception("%s: an effect failed", self.table_id)
 
     # ------------------------------------------------------------------ time
 
@@ -271,14 +302,15 @@ class TableWriter:
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(delay, lambda: self._start(self.tick()))
 
-    def _start(self, work: Coroutine[Any, Any, bool]) -> None:
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.get_running_loop().create_task(work)
-        self._ticks.add(task)
-        task.add_done_callback(self._ticks.discard)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return task
 
     async def tick(self) -> bool:
         """Let the mirror look at the clock; True when that changed something."""
-        async with self._working():
+        async with self._turn:
             if self._closed or not self._reached:
                 return False
             await self._meet_now()
@@ -334,7 +366,7 @@ class TableWriter:
         return motions.motion_of(row, self._clock.wall_ms(), self._clock.mono_ms())
 
     async def _change_action(self, change: ActionChange, *, settled: bool) -> None:
-        async with self._working():
+        async with self._turn:
             if self._closed and not settled:
                 return
             await self.journal.append(

@@ -59,6 +59,8 @@ Phase = Literal[
 
 STOP_MOST = 1.0
 """Seconds for the fact in hand to be written when the session is stopped."""
+FACT_FIRST = 0.005
+"""Seconds that the line may wait for a fact to be written: its acknowledgement goes out with the rest."""
 INSIST_FIRST = 0.5
 INSIST_MOST = 30.0
 """Seconds between attempts when the writer of facts fails: the board keeps its events meanwhile."""
@@ -322,17 +324,21 @@ class TableSession:
         now = self._micros()
         if self._capture is not None:
             self._capture.received(data, now)
-        self._guarded(lambda: self._driver.receive(data, now))
+        self._guarded(lambda: self._driver.receive(data, now), later=True)
 
     def _on_timer(self) -> None:
         self._timer = None
         self._guarded(lambda: self._driver.poll(self._micros()))
 
-    def _guarded(self, step: Callable[[], None]) -> None:
+    def _guarded(self, step: Callable[[], None], *, later: bool = False) -> None:
         """A driver's defect costs this opening of this table, nothing else."""
         try:
             step()
-            self._pump()
+            if later and self._dispatch():
+                # A fact goes first: what the line needs is written when it is, or in a moment.
+                self._wake_in(FACT_FIRST)
+            else:
+                self._pump()
         except Exception as error:  # noqa: BLE001 - see above
             _LOG.exception("%s: driver %s", self.options.table_id, self.options.driver)
             self._end_opening("driver_failed", f"driver {self.options.driver}: {error!r}")
@@ -349,15 +355,18 @@ class TableSession:
             if self._capture is not None:
                 self._capture.sent(data, now)
             port.write(data)
-        self._cancel_timer()
         due = self._driver.next_deadline
         if due is not None:
             # Never at once: a driver that always wants something must not stop the loop.
-            delay = max((due - now) / 1e6, 0.001)
-            self._timer = asyncio.get_running_loop().call_later(delay, self._on_timer)
-            self._expect(delay)
+            self._wake_in(max((due - now) / 1e6, 0.001))
         else:
+            self._cancel_timer()
             self._due_ms = None
+
+    def _wake_in(self, seconds: float) -> None:
+        self._cancel_timer()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._on_timer)
+        self._expect(seconds)
 
     def _expect(self, seconds: float) -> None:
         self._due_ms = self._now_ms + round(seconds * 1000)
@@ -367,7 +376,9 @@ class TableSession:
             self._timer.cancel()
             self._timer = None
 
-    def _dispatch(self) -> None:
+    def _dispatch(self) -> bool:
+        """Hand on what the driver wants; True when the worker has something to do."""
+        queued = False
         for output in self._driver.take():
             if isinstance(output, Say):
                 _LOG.log(output.level, "%s: %s", self.options.table_id, output.text)
@@ -375,6 +386,8 @@ class TableSession:
                 self._end_opening(output.code, output.reason)
             else:
                 self._queue.put_nowait(output)
+                queued = True
+        return queued
 
     def _end_opening(self, code: str, reason: str) -> None:
         if not self._ended.is_set():

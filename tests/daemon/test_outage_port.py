@@ -39,6 +39,7 @@ def test_unplugged_and_back_under_another_name(tmp_path: Path, broker: Mosquitto
         async with hall.open(), hall.subscriber() as subscriber:
             await hall.up()
             await hall.online()
+            await hall.until(lambda: _told_up(hall, "t1"))
             name = device_of(hall.tables["t1"].path)
             await hall.begin()
             await hall.until(lambda: hall.links["t1"][-1]["state"] == "down")

@@ -20,7 +20,7 @@ import pytest
 
 from hardware_sim.runner import RunConfig, RunningTable
 from hardware_sim.table import Options
-from tablectl.bus.client import TableBus
+from tablectl.bus.outflow import Outflow
 from tablectl.cli.main import main
 from tablectl.config import loads
 from tablectl.daemon.app import Daemon
@@ -154,7 +154,7 @@ def wedge_serial(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection does nothing of what is due any more, though its task lives."""
     session = daemon.units["t1"].session
     assert session is not None
-    monkeypatch.setattr(session, "_guarded", lambda _step: None)
+    monkeypatch.setattr(session, "_guarded", lambda _step, **_later: None)
 
 
 def wedge_engine(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +166,8 @@ def wedge_engine(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def wedge_bus(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events are never handed to the broker, though the connection lives."""
-    monkeypatch.setattr(TableBus, "_publish_events", never)
+    monkeypatch.setattr(Outflow, "push", lambda _outflow: None)
+    monkeypatch.setattr(Outflow, "advance", never)
     monkeypatch.setattr(daemon.progress, "_bus_patience_ms", 500.0)
 
 

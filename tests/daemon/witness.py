@@ -14,6 +14,7 @@ from tablectl.daemon.core import TableCore
 from tablectl.daemon.ids import random_ids
 from tablectl.daemon.rebuild import rebuild
 from tablectl.daemon.source import public_message
+from tablectl.engine.game.events import event_from_json
 from tablectl.journal import Journal, StoredEvent, StoredFact
 from tablectl.journal.check import check
 from tablectl.journal.store import Store
@@ -131,7 +132,7 @@ class Witness:
             if event.type == "undone":
                 gone = [i for command in event.data["retracted"] for i in ids.get(command, [])]
             assert set(payloads[event.event_id]) == {
-                public_message(event, stream, tuple(gone)).encode()
+                public_message(event, event_from_json(event.data), stream, tuple(gone)).encode()
             }
             ids[event.command_id].append(event.event_id)
         assert seen.retained["state"]["last_seq"] == len(public)
