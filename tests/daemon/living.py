@@ -117,6 +117,9 @@ class Living:
             self.stop()
         try:
             return await ending
+        except asyncio.CancelledError:
+            self.kill()  # nobody outlives the test
+            raise
         finally:
             self.pid = None
             self.alive.clear()
@@ -160,8 +163,7 @@ class Living:
             os.kill(self.pid, signal.SIGTERM)
 
     async def _end(self) -> None:
-        """Nobody outlives the test."""
-        self.kill()
+        """Send the nursery home."""
         nursery, self._nursery = self._nursery, None
         if nursery is not None:
             assert nursery.stdin is not None
@@ -184,15 +186,26 @@ class Listener(Watcher):
         """Wait for the end of the game."""
         await self.until(lambda seen: any(e.type == "game_ended" for e in seen.events), within_s)
 
-    async def asked(self, name: str, data: dict[str, Any], within_s: float = 60) -> Response:
+    async def asked(
+        self, name: str, data: dict[str, Any], *, transaction: str = "", within_s: float = 60
+    ) -> Response:
         """Ask until there is an answer, each time with the same transaction, as every asker should."""
-        transaction = str(uuid.uuid4())
+        transaction = transaction or str(uuid.uuid4())
         async with asyncio.timeout(within_s):
             while True:
                 with contextlib.suppress(TimeoutError):
-                    answer = await self.request(name, data, transaction=transaction, wait_s=2)
+                    answer = await self.request(name, data, transaction=transaction, wait_s=1)
                     assert answer.status == "accepted", answer
                     return answer
+
+    async def linked_again(self, epoch: int, within_s: float = 20) -> None:
+        """Wait until the daemon of this epoch has the board and has shown the state."""
+
+        def there(seen: Seen) -> bool:
+            link, state = (seen.retained.get(topic) or {} for topic in ("link", "state"))
+            return link.get("state") == "up" and state.get("epoch") == epoch
+
+        await self.until(there, within_s)
 
     async def settled(self, epoch: int, within_s: float = 20) -> None:
         """Wait until the daemon of this epoch has told everything there is."""
