@@ -87,7 +87,14 @@ class Game:
 
 def load(where: str, seed: int = 0) -> Game:
     """The game of `FILE` or `FILE#ID` (`.jsonl`, `.json`, `.xz`, `.gz`, `.toml`). Raises RecordError."""
-    return parse(find(where, seed), seed)
+    raw = find(where, seed)
+    if "rounds" not in raw:
+        raise RecordError(
+            f"{where} is no game record: there are no rounds in it",
+            value=where,
+            hint="one game on each line, as 'tablectl selfplay' writes them",
+        )
+    return parse(raw, seed)
 
 
 def find(where: str, seed: int = 0) -> dict[str, Any]:
@@ -109,7 +116,13 @@ def find(where: str, seed: int = 0) -> dict[str, Any]:
             game = json.loads(text)
             if isinstance(game, dict) and (not wanted or game.get("id") == wanted):
                 return game
-    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"{name} is no game record: it is no UTF-8 text",
+            value=where,
+            hint="name a .jsonl, .json, .xz or .gz file",
+        ) from error
+    except (OSError, EOFError, lzma.LZMAError, json.JSONDecodeError) as error:
         raise RecordError(
             f"{name} is no game record: {error}",
             value=where,
@@ -119,7 +132,7 @@ def find(where: str, seed: int = 0) -> dict[str, Any]:
         raise RecordError(
             f"{name} holds no game {wanted}", value=where, hint='ids stand in the field "id"'
         )
-    raise RecordError(f"{name} is empty", value=where)
+    raise RecordError(f"{name} is empty", value=where, hint="a game is one JSON object on a line")
 
 
 def _objects(path: Path) -> Iterator[str]:

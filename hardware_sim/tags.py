@@ -19,6 +19,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from hardware_sim.errors import SimError
+
 KINDS = frozenset(
     [f"{n}{suit}" for suit in "mps" for n in range(10)] + [f"{n}z" for n in range(1, 8)]
 )
@@ -85,5 +87,12 @@ def write_tiles_toml(path: Path, sets: tuple[TileSet, TileSet]) -> None:
         lines += ["", f"[set.{tile_set.name}]"]
         lines += [f'{tag:016X} = "{tile}"' for tag, tile in tile_set.tiles.items()]
     fresh = path.with_name(path.name + ".new")
-    fresh.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    fresh.replace(path)
+    try:
+        fresh.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise SimError(
+            f"cannot write {path}: {error.strerror}",
+            value=str(path),
+            hint="the folder must exist and be writable",
+        ) from error

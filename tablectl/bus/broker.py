@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import re
 import socket
 import ssl
 import threading
@@ -179,6 +180,11 @@ def reason(error: BaseException) -> int | None:
             return int(code.value)
         seen = seen.__cause__
     return None
+
+
+def plain(error: BaseException) -> str:
+    """What went wrong, without the number of the operating system."""
+    return re.sub(r"\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
 
 
 def next_protocol(

@@ -388,7 +388,7 @@ class TableBus:
         if code in brokers.RIGHTS:
             who = self._broker.username or "an anonymous user"
             return f"broker {self._broker} refuses {who} (MQTT reason {code}): check [mqtt] username, password"
-        return f"no connection to broker {self._broker}: {error or type(error).__name__}"
+        return f"no connection to broker {self._broker}: {brokers.plain(error)}"
 
     def _log_loss(self, text: str, attempts: int) -> None:
         """The first loss at once, then one line in five minutes with the count."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import io
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import NamedTuple, NoReturn
@@ -56,6 +58,13 @@ COMMANDS: dict[str, Command] = {
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        unknown = re.match(r"argument COMMAND: invalid choice: ('.*?') \(", message)
+        if unknown:
+            near = difflib.get_close_matches(unknown[1].strip("'"), COMMANDS, n=1)
+            hint = (
+                f"did you mean '{near[0]}'?" if near else f"commands: {', '.join(sorted(COMMANDS))}"
+            )
+            message = f"there is no command {unknown[1]}; {hint}"
         self.print_usage(sys.stderr)
         self.exit(EXIT_USAGE, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")
 
@@ -90,7 +99,9 @@ def main(argv: list[str] | None = None) -> int:
             module = importlib.import_module(COMMANDS[name].module)
             module.configure(subs[name])
             subs[name].set_defaults(run=module.run)
-        args = parser.parse_args(arguments)
+        args, strange = parser.parse_known_args(arguments)
+        if strange:
+            _strange(subs.get(name, parser), strange)
         code = int(args.run(args))
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -103,10 +114,28 @@ def main(argv: list[str] | None = None) -> int:
         _forget_stdout()
         return EXIT_OK
     except OSError as error:
-        sys.stderr.write(f"tablectl {name}: {error}\n")
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
+        sys.stderr.write(f"tablectl {name}: {what}\n")
         _forget_stdout()
         return EXIT_USAGE
     return code
+
+
+def _options(parser: argparse.ArgumentParser) -> list[str]:
+    """Options of a command and of the commands in it (argparse has no public list)."""
+    found = list(parser._option_string_actions)  # noqa: SLF001
+    for action in parser._actions:  # noqa: SLF001
+        if isinstance(action.choices, dict):
+            found += [option for part in action.choices.values() for option in _options(part)]
+    return found
+
+
+def _strange(parser: _Parser, words: list[str]) -> NoReturn:
+    """Words that the command does not know, and the option that was meant."""
+    first = words[0].partition("=")[0]
+    near = difflib.get_close_matches(first, _options(parser), n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    parser.error(f"unrecognized arguments: {' '.join(words)}{hint}")
 
 
 def _interrupted() -> int:

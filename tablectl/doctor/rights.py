@@ -242,7 +242,7 @@ def _unreachable(broker: Broker, error: Exception) -> Finding:
             "broker", name, "credentials_refused", f"refuses {who} (MQTT reason {code})",
             "check [mqtt] username and password; at mosquitto: sudo mosquitto_passwd /etc/mosquitto/passwd USER, then reload",
         )  # fmt: skip
-    text = str(error) or type(error).__name__
+    text = brokers.plain(error)
     if "certificate" in text.lower() or "ssl" in text.lower():
         return fail(
             "broker", name, "tls_refused", f"the secure connection fails: {text}",

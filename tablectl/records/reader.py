@@ -115,16 +115,30 @@ def read_records(
                     found = True
                     yield record
     except FileNotFoundError:
-        raise RecordError("no_such_file", "there is no such file", where=str(path)) from None
+        raise RecordError(
+            "no_such_file", "there is no such file", where=str(path), hint="give FILE or FILE#ID"
+        ) from None
     except IsADirectoryError:
         raise RecordError(
             "no_such_file", "this is a folder", where=str(path), hint="name a file"
         ) from None
-    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise RecordError(
+            "unreadable",
+            "it is no UTF-8 text",
+            where=str(path),
+            hint="name a .jsonl, .xz or .gz file",
+        ) from None
+    except (OSError, EOFError, lzma.LZMAError) as error:
         raise RecordError("unreadable", f"cannot be read: {error}", where=str(path)) from None
     if not found:
         if wanted is None:
-            raise RecordError("no_records", "the file holds no game", where=str(path))
+            raise RecordError(
+                "no_records",
+                "the file holds no game",
+                where=str(path),
+                hint="a game is one JSON object on a line",
+            )
         raise RecordError("no_such_game", f"no game {wanted!r} in it", where=str(path))
 
 

@@ -126,7 +126,7 @@ def explain(port: str, path: str, error: OSError) -> PortError:
         return busy(port, file)
     if number == 25:  # ENOTTY
         return PortUnusableError(port, f"{port} is no serial port", hint=_there())
-    return PortUnusableError(port, f"{port} cannot be opened: {word}")
+    return PortUnusableError(port, f"{port} cannot be opened: {word}", hint=_there())
 
 
 def _missing(port: str, file: Path) -> PortMissingError:

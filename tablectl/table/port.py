@@ -8,6 +8,7 @@ import errno
 import fcntl
 import logging
 import os
+import re
 import socket
 import stat
 import termios
@@ -317,6 +318,9 @@ def _explain(options: PortOptions, path: str, error: Exception) -> PortError:
             hint="is the adapter on the network?",
         )
     number = getattr(error, "errno", None)
+    told = re.search(r"\((\d+), ", str(error))
+    if not isinstance(number, int) and told:
+        number = int(told[1])
     if isinstance(number, int):
         return explain(options.port, path, OSError(number, os.strerror(number)))
     if "exclusively lock" in str(error):

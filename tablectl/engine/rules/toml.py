@@ -90,6 +90,7 @@ def read(path: Path, *, shipped: bool) -> RuleFile:
             f"cannot read this rule file: {error.strerror}",
             file=str(path),
             value=str(path),
+            hint="Name a file that is there.",
         ) from None
     except NotTextError as error:
         raise RuleError(
