@@ -54,7 +54,7 @@ class Shadow:
         if row.kind == facts.TIMER:
             change = core.handle_timer()
         elif row.kind == facts.LINK:
-            change = core.handle_link(data["up"])
+            change = core.handle_link(data["up"], reset=data.get("reset", False))
         elif row.kind == facts.DEVICE:
             change = core.handle_device(data["capabilities"], {})
         else:
