@@ -267,16 +267,37 @@ class Connection(aiomqtt.Client):
                 self._last_words = ReasonCode(PacketTypes.DISCONNECT, identifier=TAKEN_OVER)
         super()._on_socket_close(client, userdata, sock)
 
-    def publish_now(self, topic: str, payload: bytes, took: Callable[[ReasonCode], None]) -> None:
+    def publish_now(
+        self,
+        topic: str,
+        payload: bytes,
+        took: Callable[[ReasonCode], None],
+        *,
+        retain: bool = False,
+    ) -> None:
         """Send with QoS 1 before this returns; `took` is called with the broker's word (PUBACK).
 
-        `publish` of aiomqtt waits for the answer; between two of its steps the loop does other work.
-        Raises MqttError.
+        `publish` of aiomqtt waits for the answer, and does not tell what it was. Raises MqttError.
         """
-        info = self._client.publish(topic, payload, 1)
+        info = self._client.publish(topic, payload, 1, retain)
         if info.rc != paho.MQTT_ERR_SUCCESS:
             raise MqttCodeError(info.rc, f"could not publish {topic}")
         self._awaited[info.mid] = took
+
+    async def deliver(self, topic: str, payload: bytes) -> ReasonCode:
+        """Send, retained, with QoS 1; returns the broker's word. Raises MqttError."""
+        answer: asyncio.Future[ReasonCode] = self._loop.create_future()
+
+        def took(reason: ReasonCode) -> None:
+            if not answer.done():
+                answer.set_result(reason)
+
+        self.publish_now(topic, payload, took, retain=True)
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                return await answer
+        except TimeoutError:
+            raise aiomqtt.MqttError(f"the broker does not acknowledge {topic}") from None
 
     def _on_publish(
         self,

@@ -23,8 +23,8 @@ from pydantic import ValidationError
 
 from tablectl.bus import broker as brokers
 from tablectl.bus.answers import Desk
-from tablectl.bus.broker import Broker, Protocol
-from tablectl.bus.outflow import Outflow
+from tablectl.bus.broker import Broker, Connection, Protocol
+from tablectl.bus.outflow import NotTakenError, Outflow
 from tablectl.bus.payloads import BridgeState, MachineTrouble, SeenBridgeState, StateSnapshot
 from tablectl.bus.source import TableSource
 from tablectl.bus.tasks import end, first_of
@@ -98,6 +98,8 @@ class TableBus:
         self._stopping = asyncio.Event()
         self._sent: dict[str, Any] = {}
         """What the broker retains for us, as far as this connection knows."""
+        self._refused: set[str] = set()
+        """Retained topics that a broker did not take, told once each."""
         self._outflow: Outflow | None = None
         """Of the connection that is online now."""
         self._spoke = False
@@ -161,7 +163,7 @@ class TableBus:
                     waits, attempts = brokers.backoff(self._rng), 0
                 attempts += 1
                 text = self._explain(error)
-                if was_online and attempts >= HUNG_UP_OFTEN:
+                if was_online and attempts >= HUNG_UP_OFTEN and brokers.reason(error) is None:
                     text += f"; does another client call itself {self._client_id!r}?"
                 self._log_loss(text, attempts)
                 self._set(BusStatus("offline", text, None, attempts))
@@ -214,7 +216,7 @@ class TableBus:
     def _taken(self) -> None:
         self.progress += 1
 
-    async def _work(self, client: aiomqtt.Client, protocol: Protocol, outflow: Outflow) -> None:
+    async def _work(self, client: Connection, protocol: Protocol, outflow: Outflow) -> None:
         await self._birth(client)
         self._spoke = True
         await self._flush_retained(client)
@@ -277,7 +279,7 @@ class TableBus:
                 self._snapshot_due.set()
             self._snapshot_due.set()
 
-    async def _pump_snapshots(self, client: aiomqtt.Client) -> None:
+    async def _pump_snapshots(self, client: Connection) -> None:
         while True:
             await self._snapshot_due.wait()
             self._snapshot_due.clear()
@@ -302,7 +304,7 @@ class TableBus:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._health_due.wait(), HEALTH_EVERY_S)
 
-    async def _flush_retained(self, client: aiomqtt.Client) -> None:
+    async def _flush_retained(self, client: Connection) -> None:
         snapshot = self._source.snapshot()
         wanted: dict[str, Any] = {
             self.topics.link: self._source.link().encode(),
@@ -313,10 +315,16 @@ class TableBus:
         for topic, value in wanted.items():
             if topic in self._sent and self._sent[topic] == value:
                 continue
-            body = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
+            if not isinstance(value, bytes):
+                body = json.dumps(value, ensure_ascii=False).encode()
+            else:
+                body = value
             # One after the other: an event that comes meanwhile waits for one of them at most.
-            await client.publish(topic, body, 1, retain=True)
+            reason = await client.deliver(topic, body)
             self._sent[topic] = value
+            if reason.is_failure and topic not in self._refused:
+                self._refused.add(topic)
+                _LOG.warning("%s", self._not_taken(topic, reason.value))
 
     async def _read(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
@@ -385,10 +393,19 @@ class TableBus:
 
     def _explain(self, error: BaseException) -> str:
         code = brokers.reason(error)
+        if isinstance(error, NotTakenError):
+            return self._not_taken(error.topic, code)
         if code in brokers.RIGHTS:
             who = self._broker.username or "an anonymous user"
             return f"broker {self._broker} refuses {who} (MQTT reason {code}): check [mqtt] username, password"
         return f"no connection to broker {self._broker}: {brokers.plain(error)}"
+
+    def _not_taken(self, topic: str, code: int | None) -> str:
+        who = self._broker.username or "an anonymous user"
+        return (
+            f"broker {self._broker} does not take {topic} from {who} (MQTT reason {code}): "
+            "check its access list (docs/bus.md, Rights)"
+        )
 
     def _log_loss(self, text: str, attempts: int) -> None:
         """The first loss at once, then one line in five minutes with the count."""

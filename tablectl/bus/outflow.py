@@ -19,6 +19,14 @@ BATCH: Final = 100
 """Public events in flight at once: one broker round trip each would halve the throughput."""
 
 
+class NotTakenError(MqttCodeError):
+    """The broker refuses a publication: `topic`, and its reason code."""
+
+    def __init__(self, topic: str, reason: ReasonCode) -> None:
+        super().__init__(reason, f"the broker does not take {topic}")
+        self.topic = topic
+
+
 class Outflow:
     """Sends what follows the last event sent; the cursor moves when the broker has acknowledged.
 
@@ -78,7 +86,7 @@ class Outflow:
         except TimeoutError:
             raise aiomqtt.MqttError("the broker does not acknowledge") from None
         if self._refusal is not None:
-            raise MqttCodeError(self._refusal, f"the broker does not take {self._topic}")
+            raise NotTakenError(self._topic, self._refusal)
 
     def _taken(self, reason: ReasonCode) -> None:
         self._acknowledged.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -256,3 +257,43 @@ def test_refused_credentials_are_told_by_their_name_and_tried_again(tmp_path: Pa
                 assert bench.bus.status.protocol is None
 
     go(story())
+
+
+@pytest.mark.parametrize("refused", ["event", "bridge/info"])
+def test_what_an_access_list_forbids_is_told_and_no_event_counts_as_published(
+    refused: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """MQTT 5 says so in the PUBACK: the cursor stays, and when the list is mended everything comes."""
+    base = TOPICS.base
+    rights = tmp_path / "rights"
+    names = ("bridge/state", "bridge/info", "bridge/health", "state", "link", "event")
+    rights.write_text(
+        "topic read #\n"
+        + "".join(f"topic write {base}/{name}\n" for name in names if name != refused)
+    )
+    table = FakeTable()
+
+    async def story() -> None:
+        with mosquitto(tmp_path, f"acl_file {rights}\nmax_queued_messages 1000") as broker:
+            listener = watcher(broker.port)
+            async with running(Bench(broker.port, table)) as bench, listener.connected():
+                await bench.until("online")
+                for _ in range(3):
+                    table.add()
+                bench.bus.wake()
+                if refused == "event":
+                    status = await bench.until("offline")
+                    assert f"does not take {base}/event from an anonymous user" in status.reason
+                    assert "MQTT reason 135" in status.reason
+                    assert table.cursor == 0
+                    rights.write_text("topic readwrite #\n")
+                    assert broker.process is not None
+                    broker.process.send_signal(signal.SIGHUP)
+                await listener.until(lambda seen: seen.last_seq == 3, WAIT)
+                assert listener.seen.gaps == []
+
+    go(story())
+    assert table.cursor == 3
+    lines = [line for line in caplog.messages if f"does not take {base}/{refused}" in line]
+    assert len(lines) == 1
+    assert "access list" in lines[0]
