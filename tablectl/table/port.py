@@ -151,6 +151,11 @@ class Port:
             self._loop.remove_writer(fd)
             self._writing = False
 
+    def look(self) -> None:
+        """Take in now what has come already, before its turn in the loop."""
+        if self._pump is None and self._ending is None:
+            self._readable()
+
     def _readable(self) -> None:
         fd = self._opened.fd
         assert fd is not None

@@ -61,6 +61,8 @@ STOP_MOST = 1.0
 """Seconds for the fact in hand to be written when the session is stopped."""
 FACT_FIRST = 0.005
 """Seconds that the line may wait for a fact to be written: its acknowledgement goes out with the rest."""
+LATE_MS = 50
+"""A timer that comes so late says nothing of the board yet."""
 INSIST_FIRST = 0.5
 INSIST_MOST = 30.0
 """Seconds between attempts when the writer of facts fails: the board keeps its events meanwhile."""
@@ -328,6 +330,9 @@ class TableSession:
 
     def _on_timer(self) -> None:
         self._timer = None
+        if self._port is not None and self.overdue_ms > LATE_MS:
+            # The loop was busy elsewhere: what the board said meanwhile is heard before it is called silent.
+            self._port.look()
         self._guarded(lambda: self._driver.poll(self._micros()))
 
     def _guarded(self, step: Callable[[], None], *, later: bool = False) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -560,6 +561,29 @@ def test_a_silent_board_is_noticed_and_found_again(tmp_path: Path) -> None:
             assert "silent" in b.ledger.status.reason or "acknowledge" in b.ledger.status.reason
             b.board.attach()
             await b.until(b.ledger.up)
+
+    play(work)
+
+
+def test_a_late_loop_does_not_look_like_a_silent_board(tmp_path: Path) -> None:
+    """Four seconds lost elsewhere while the board spoke: its octets wait behind the timer."""
+    late = 0
+
+    async def work() -> None:
+        nonlocal late
+        async with bench(tmp_path, micros=lambda: time.monotonic_ns() // 1000 + late) as b:
+            await b.until(b.ledger.up)
+            b.board.event(button())
+            late = 4_000_000
+            assert b.host.overdue_ms > 0
+            b.host._on_timer()
+            await b.until(lambda: b.ledger.events() == [1])
+            assert b.ledger.up()
+            assert b.host.figures["failures"] == 0
+            b.board.detach()
+            late = 8_000_000
+            b.host._on_timer()
+            assert b.host.figures["failures"] == 1, "one that said nothing is silent"
 
     play(work)
 
