@@ -15,6 +15,8 @@ from tablectl.config.problem import PREFIX, Problem
 from tablectl.config.secret import Secret
 
 _TRUTH = {"true": True, "false": False}
+_NO_KEYS = frozenset({"TABLECTL_KILL_AT", "TABLECTL_SCALE", "TABLECTL_SHARED"})
+"""Of the fault points and the tests: never a misspelt key, however near they come to one."""
 
 
 class Environment(EnvSettingsSource):
@@ -77,7 +79,7 @@ def misspelt(settings: type[BaseModel]) -> list[Problem]:
             names += [f"{PREFIX}{section}__{key}".upper() for key in inner.model_fields]
     found = []
     for name in sorted(os.environ):
-        if not name.upper().startswith(PREFIX):
+        if not name.upper().startswith(PREFIX) or name in _NO_KEYS:
             continue
         first, double, _ = name.upper().removeprefix(PREFIX).partition("__")
         if first.lower() in sections:

@@ -207,12 +207,12 @@ class Listener(Watcher):
 
         await self.until(there, within_s)
 
-    async def settled(self, epoch: int, within_s: float = 20) -> None:
-        """Wait until the daemon of this epoch has told everything there is."""
+    async def settled(self, epoch: Callable[[], int], within_s: float = 20) -> None:
+        """Wait until the daemon that lives now (it has the journal's epoch) has told everything."""
 
         def told(seen: Seen) -> bool:
             birth, state = (seen.retained.get(topic) or {} for topic in ("bridge/state", "state"))
-            online = birth.get("state") == "online" and birth.get("epoch") == epoch
+            online = birth.get("state") == "online" and birth.get("epoch") == epoch()
             return online and state.get("last_seq") == seen.last_seq
 
         await self.until(told, within_s)

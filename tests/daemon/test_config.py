@@ -347,6 +347,7 @@ def test_a_fault_of_the_environment_names_its_variable(
 
 def test_other_variables_of_that_name_are_nobodys_business(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TABLECTL_SHARED", "/x")
+    monkeypatch.setenv("TABLECTL_SCALE", "1")  # near enough to `tables` to be taken for it
     monkeypatch.setenv("TABLECTL_KILL_AT", "")
     assert loads(TABLE).tables[0].id == "t1"
 

@@ -84,7 +84,7 @@ class Evening:
     async def ends(self) -> None:
         """The last result stands; everything has been told."""
         await self.table.played()
-        await self.listener.settled(epoch=1 + len(self.daemon.deaths))
+        await self.listener.settled(self.witness.epoch)
         assert [self.listener.seen.retained[f"seat/{n}/score"] for n in range(4)] == AFTER_SHORT
 
 
@@ -152,11 +152,15 @@ def test_while_the_broker_is_out_of_reach(tmp_path: Path) -> None:
     (tmp_path / "record.jsonl").write_text(json.dumps(game) + "\n", encoding="utf-8")
 
     async def story(
-        daemon: Living, listener: Listener, table: RunningTable, proxy: CuttingProxy
+        daemon: Living,
+        listener: Listener,
+        table: RunningTable,
+        proxy: CuttingProxy,
+        witness: Witness,
     ) -> None:
         await listener.linked()
         await listener.asked(*request_of(game))
-        await listener.settled(epoch=1)
+        await listener.settled(witness.epoch)
         heard = listener.seen.last_seq
         proxy.refuse = True
         proxy.cut()
@@ -168,7 +172,7 @@ def test_while_the_broker_is_out_of_reach(tmp_path: Path) -> None:
         proxy.refuse = False
         daemon.kill()  # the next one need not wait for its turn to try again
         await listener.until(lambda seen: seen.last_seq == len(reference.public), 30)
-        await listener.settled(epoch=1 + len(daemon.deaths))
+        await listener.settled(witness.epoch)
 
     async def go(port: int) -> None:
         proxy = await CuttingProxy.start(port)
@@ -182,7 +186,7 @@ def test_while_the_broker_is_out_of_reach(tmp_path: Path) -> None:
         daemon = Living(hall(tmp_path, proxy.port, table), kills, on_death=on_death)
         try:
             async with asyncio.timeout(90), running(table), listener.connected():
-                await daemon.during(story(daemon, listener, table, proxy))
+                await daemon.during(story(daemon, listener, table, proxy, witness))
         finally:
             await proxy.stop()
         witness.saw(reference)
@@ -207,7 +211,7 @@ def test_while_only_memory_holds_what_was_last(tmp_path: Path) -> None:
         await evening.asked(*request_of(short()))
         evening.table.begin()
         await evening.result_of(0)
-        await listener.settled(epoch=1)
+        await listener.settled(evening.witness.epoch)
         durable = listener.seen.last_seq
         assert evening.daemon.pid is not None
         full(evening.daemon.pid)

@@ -201,7 +201,7 @@ class Recorded(NamedTuple):
     def stands(self, files: Files, folder: Path, acknowledged: int, *, read: bool) -> None:
         """The journal opens by itself with what was acknowledged, at most one commit more, and verifies."""
         path = laid_out(folder, files)
-        store = opened(path)
+        store = opened(path, fsync=False)
         try:
             assert store.health.rescued is None
             rows = held(store)
@@ -308,13 +308,13 @@ def test_power_cut_at_every_write_of_a_migration(hand: Hand, tmp_path: Path) -> 
     for _, files in disk.at(points):
         cut = laid_out(tmp_path / "cut", files)
         try:
-            old = opened(cut)
+            old = opened(cut, fsync=False)
             versions.add(1)
             assert held(old) == whole
             old.close()
         except JournalTooNewError:
             versions.add(2)
-        new = opened(cut, migrations=TO_COME)
+        new = opened(cut, migrations=TO_COME, fsync=False)
         assert new.health.rescued is None
         assert new.db.execute("PRAGMA main.integrity_check").fetchall() == [("ok",)]
         noted = [row[:16] for row in held(new)]

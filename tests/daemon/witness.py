@@ -17,6 +17,7 @@ from tablectl.daemon.source import public_message
 from tablectl.engine.game.events import event_from_json
 from tablectl.journal import Journal, StoredEvent, StoredFact
 from tablectl.journal.check import check
+from tablectl.journal.reader import open_reads
 from tablectl.journal.store import Store
 from tablectl.mirror.mirror import Mirror
 from tablectl.mirror.tags import TagMap
@@ -42,6 +43,12 @@ class Witness:
         self._table = table
         self._tags = tags
         self._shadow = Shadow(tags)
+
+    def epoch(self) -> int:
+        """How often a daemon got as far as to open the journal: one that died before it does not count."""
+        with open_reads(self._journal) as reads:
+            (epoch,) = reads.db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
+        return int(epoch)
 
     # ------------------------------------------------------------------ after a death
 
