@@ -127,10 +127,13 @@ class View:
 
     def at_index(self, t: int, state: GameState) -> int | None:
         """The tag that stood at draw index t and has left the wall; None where that is not known."""
-        for tag in self.walls:
-            if self.draw_index(tag, state) == t:
-                return tag if self.left_wall(tag) else None
-        return None
+        if state.wall is None or not 0 <= t < 2 * RING:
+            return None
+        ring = (t // 2 + state.wall[2]) % RING
+        side = (state.dealer - ring // STACKS_IN_WALL) % 4
+        place = (side, 2 * (ring % STACKS_IN_WALL) + t % 2)
+        tag = next((tag for tag, stood in self.walls.items() if stood == place), None)
+        return tag if tag is not None and self.left_wall(tag) else None
 
     def left_wall(self, tag: int) -> bool:
         """Whether a tag that stood in the wall is gone from there."""

@@ -15,6 +15,7 @@ from hardware_sim.table import LEVELS, Options
 from tablectl.mirror.submit import Accepted
 from tests.conftest import SHARED, scaled
 from tests.daemon.operator import results
+from tests.daemon.test_outage_broker import HOUR
 from tests.daemon.virtual import Bridge, tiles_bridge
 from tests.first_light.games import game_of, scores_at_end, start_request, tenhou_games
 
@@ -45,7 +46,7 @@ def start(bridge: Bridge, game: dict[str, Any]) -> None:
     bridge.start(options=data["options"])
 
 
-@pytest.mark.parametrize("game_id", sample("tiles", 400, 8))
+@pytest.mark.parametrize("game_id", sample("tiles", 400, 4))
 def test_results_are_found_at_level_tiles(game_id: str, tmp_path: Path) -> None:
     game = game_of(game_id)
     bridge = tiles_bridge(parse(game), tmp_path, seed=len(game_id))
@@ -70,6 +71,9 @@ def test_results_are_found_at_human_speed(game_id: str, tmp_path: Path) -> None:
     start(bridge, game)
     bridge.play()
     check(bridge, game)
+    public = [event for event in bridge.events if "public" in event.seqs]
+    hours = (public[-1].t_mono_ms - public[0].t_mono_ms) / 3_600_000
+    assert len(public) / hours <= HOUR, "an outage of an hour is tried with fewer events"
 
 
 def typed_in(game: dict[str, Any], level: str, asked: set[str]) -> Bridge:

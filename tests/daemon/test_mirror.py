@@ -374,22 +374,25 @@ def test_the_mirror_survives_as_json() -> None:
 # ---- whole games through bad antennas -----------------------------------------------------------------
 
 
+TOO_MANY = {
+    "overlaps": Quality(overlaps=0.1),
+    "ghosts": Quality(ghosts=0.05),
+    "repeats": Quality(repeats=0.2),
+    "all": Quality(0.0, 0.05, 0.02, 0.05),
+}
+AT_HUMAN_SPEED = list(TOO_MANY)[-scaled(4, 1) :]
+"""All at once as a rule, each alone too in the big run: people's pace costs most."""
+
+
 @pytest.mark.parametrize(
-    "quality",
-    [
-        Quality(overlaps=0.1),
-        Quality(ghosts=0.05),
-        Quality(repeats=0.2),
-        Quality(0.0, 0.05, 0.02, 0.05),
-    ],
-    ids=["overlaps", "ghosts", "repeats", "all"],
+    ("quality", "speed"),
+    [(name, None) for name in TOO_MANY] + [(name, 1.0) for name in AT_HUMAN_SPEED],
 )
-@pytest.mark.parametrize("speed", [None, 1.0], ids=["max", "human"])
 def test_readings_too_many_change_no_result(
-    quality: Quality, speed: float | None, tmp_path: Path
+    quality: str, speed: float | None, tmp_path: Path
 ) -> None:
     game = game_of("g0411")
-    bridge = tiles_bridge(parse(game), tmp_path, quality=quality, speed=speed)
+    bridge = tiles_bridge(parse(game), tmp_path, quality=TOO_MANY[quality], speed=speed)
     bridge.start(options=start_request(game)[1]["options"])
     bridge.play()
     ends = [event.data["scores"] for event in bridge.events if event.type == "hand_ended"]
@@ -397,16 +400,29 @@ def test_readings_too_many_change_no_result(
     assert bridge.state.final is not None
 
 
+def test_hands_shown_at_a_draw_claim_no_win(tmp_path: Path) -> None:
+    """Tenpai is shown while the last discard lies there, for as long as people like."""
+    game = game_of("g0304")
+    (*_, last), wanted = game["rounds"][0]["events"], game["rounds"][0]["end"]
+    assert (last["reason"], last["tenpai"]) == ("exhaustive", [True, False, False, False])
+    bridge = tiles_bridge(parse(game | {"rounds": game["rounds"][:1]}), tmp_path, speed=1.0)
+    bridge.start(options=start_request(game)[1]["options"])
+    bridge.play()
+    ends = [event.data["scores"] for event in bridge.events if event.type == "hand_ended"]
+    assert ends == [wanted]
+    assert [event for event in bridge.events if event.type == "found"] == []
+
+
 def test_missed_readings_never_make_a_wrong_result(tmp_path: Path) -> None:
     """One reading in five hundred never comes: most hands are read all the same, none is read wrong."""
     hands = read = 0
-    ids = random.Random("misses").sample(tenhou_games(), scaled(40, 3))
+    ids = random.Random("misses").sample(tenhou_games(), scaled(40, 2))
     for game_id in ids:
         game = game_of(game_id)
         bridge = tiles_bridge(parse(game), tmp_path, quality=Quality(misses=0.002))
         bridge.start(options=start_request(game)[1]["options"])
         try:
-            bridge.play()
+            bridge.play(patience_s=60)
         except AssertionError:
             assert bridge.state.phase == "play"  # people wait for the referee: nothing was guessed
         ends = [event.data["scores"] for event in bridge.events if event.type == "hand_ended"]

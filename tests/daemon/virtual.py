@@ -89,11 +89,19 @@ class Bridge:
         assert isinstance(answer, Accepted), answer
         self.sim.begin()
 
-    def run(self, until: Callable[[], bool], limit_s: float = 36_000) -> None:
-        """Let virtual time pass until something is so; fails when nothing can happen any more."""
-        end = self.clock.mono_ms() * 1000 + int(limit_s * 1e6)
+    def run(
+        self, until: Callable[[], bool], limit_s: float = 36_000, patience_s: float = 3_600
+    ) -> None:
+        """Let virtual time pass until something is so.
+
+        Fails when nothing can happen any more, or nothing was written down for `patience_s`.
+        """
         now = self.clock.mono_ms() * 1000
+        final = now + int(limit_s * 1e6)
+        written, end = self.transactions, final
         while not until():
+            if self.transactions != written or end == final:
+                written, end = self.transactions, min(final, now + int(patience_s * 1e6))
             if not self._exchange(now):
                 following = self._next(now)
                 if following is None or following > end:
@@ -102,9 +110,9 @@ class Bridge:
                 self.clock.advance(now // 1000 - self.clock.mono_ms())
                 self._tick(now)
 
-    def play(self) -> None:
+    def play(self, patience_s: float = 3_600) -> None:
         """Run to the end of the record, the last result settled."""
-        self.run(until=lambda: self.sim.over)
+        self.run(until=lambda: self.sim.over, patience_s=patience_s)
         self.rest(1.0)
 
     def rest(self, seconds: float) -> None:
