@@ -60,6 +60,11 @@ class Gap:
         return self.told_at
 
     @property
+    def closed(self) -> bool:
+        """The people ended the hand: nothing more comes that could explain it."""
+        return self.absorbed < len(self.reports) and self.reports[self.absorbed][1] is None
+
+    @property
     def stick_from(self) -> int:
         """Mirror time from which a stick is waited for."""
         return self.reports[0][0] if self.reports else self.told_at

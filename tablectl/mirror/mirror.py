@@ -158,9 +158,12 @@ class Mirror:
         """A hand has begun: the book is empty, the riichi slots count anew."""
         self.book = Book()
         self.verdict = ACCEPTED
-        if self._gap is not None and (self._gap.where is not None or self._gap.hopeless):
-            self._look_anew(self._gap)
-            self._gap = None
+        gap, self._gap = self._gap, None
+        if gap is not None and (gap.where is not None or gap.hopeless):
+            self._look_anew(gap)
+        elif gap is not None:
+            # What was reported belongs to the hand before; what the board will tell, to this one.
+            self._gap = Gap(gap.why, gap.since)
         self.view.walls = {}
         self.view.ignored = set()
         self.view.sticks = set()
@@ -299,9 +302,14 @@ class Mirror:
 
     def _waits_for_gap(self, report: Report) -> bool:
         """Whether it is taken in only once it is known what was played before it."""
-        if self._gap is None or self._gap.hopeless:
+        gap = self._gap
+        if gap is None or gap.hopeless:
             return False
-        self._gap.reports.append((self.view.now, report))
+        if gap.where is None and self.view.now >= gap.since + TOLD_MS:
+            gap.hopeless = True
+            self._look_anew(gap)
+            return False
+        gap.reports.append((self.view.now, report))
         return True
 
     def _riichi(self, seat: int, state: GameState) -> list[cmd.Command]:
@@ -345,6 +353,8 @@ class Mirror:
                 self.view.sticks = self._sticks_told
                 return self._perceive(state)
             self._gap = Gap("snapshot", self.view.now)
+        elif self._gap.hopeless:
+            self._gap = Gap(self._gap.why, self._gap.since)  # late is not too late
         self._gap.told(where, set(self._sticks_told), self.view.now)
         if state.phase not in PERCEIVED or not state.tiles_known:
             self._look_anew(self._gap)
@@ -383,14 +393,14 @@ class Mirror:
                 state,
                 gap.where,
                 gap.sticks,
-                stick_due=self.view.now < gap.stick_from + self.view.stick_ms,
+                stick_due=self.view.now < gap.stick_from + self.view.stick_ms and not gap.closed,
             )
             if found.only is not None:
                 # The last move is judged like any other: it stands when it has lain for a while.
                 return self._over(gap, found.only.moves[:-1], state)
             gap.text = found.text
             if not gap.absorb():
-                gap.hopeless = gap.absorbed >= MOST_ABSORBED
+                gap.hopeless = gap.closed or gap.absorbed >= MOST_ABSORBED
                 return None
 
     def _over(self, gap: Gap, moves: Sequence[Move], state: GameState) -> list[cmd.Command]:

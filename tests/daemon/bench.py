@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 
 from firmware_protocol import messages as m
-from firmware_protocol.vocabulary import LEVEL_TILES, Capability, Sight, ZoneKind, zone
+from firmware_protocol.vocabulary import (
+    ANYWHERE,
+    LEVEL_TILES,
+    Capability,
+    Phase,
+    Sight,
+    ZoneKind,
+    zone,
+)
 from tablectl.engine import rules
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game.apply import apply_all
@@ -104,6 +112,27 @@ class Bench:
         if tag in self.where:
             self.vanish(tag)
         self.appear(kind, seat, tag, flags=flags)
+
+    def silently(self, tag: int, kind: ZoneKind, seat: int) -> int:
+        """A tile comes to lie there, and the board tells nobody."""
+        self.where[tag] = zone(kind, seat)
+        return tag
+
+    def look(self, *, slots: dict[int, int] | None = None, sticks: int = 0) -> None:
+        """The board tells what lies where; `slots`: places in a zone, by tag."""
+        zones: dict[int, list[m.TileAt]] = defaultdict(list)
+        for tag, octet in sorted(self.where.items()):
+            slot = (slots or {}).get(tag, ANYWHERE)
+            zones[octet].append(m.TileAt(slot, int(Sight.APPEARED), tag))
+        pages = [
+            (octet, tiles[at : at + 4])
+            for octet, tiles in sorted(zones.items())
+            for at in range(0, len(tiles), 4)
+        ]
+        walls = (Phase.UP,) * 4
+        self.see(m.SnapshotState(9, 1 + len(pages), 1, walls, 0, sticks, (0,) * 20, 0))
+        for number, (octet, tiles) in enumerate(pages, 1):
+            self.see(m.SnapshotTiles(9, number, octet, 0, tuple(tiles)))
 
     def deal(self, hands: tuple[str, ...] = HANDS) -> list[list[int]]:
         """Start the hand, deal, turn the indicator; tags of the four hands."""

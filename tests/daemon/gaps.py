@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from firmware_protocol.messages import TileEvent
 from firmware_protocol.schema import Kind, Message
+from firmware_protocol.vocabulary import ZoneKind, zone_kind
 from hardware_sim.board import Firmware
 from hardware_sim.record import Game
 from hardware_sim.table import Options, SimTable
@@ -48,7 +50,7 @@ class GapBridge(Bridge):
     """Number of the device event, counted from the start, in which the fault happens; 0: never."""
     fault: Callable[[GapBridge], None] = lambda _bridge: None
     sent: list[str] = field(default_factory=list)
-    """Names of the device's events so far."""
+    """What the device reported so far: the zone of a tile event, the name of any other."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,10 +81,10 @@ class GapBridge(Bridge):
         def counted(message: Message, now: int) -> Any:
             answer = send(message, now)
             if message.SPEC.kind is Kind.EVENT:
-                self.sent.append(message.SPEC.name)
+                self.sent.append(_name(message))
                 if len(self.sent) == self.at_event:
                     hand = self.sim.people.hand
-                    self.fault_at = (-1 if hand is None else hand.number, message.SPEC.name)
+                    self.fault_at = (-1 if hand is None else hand.number, self.sent[-1])
                     self.fault(self)
             return answer
 
@@ -114,7 +116,8 @@ class GapBridge(Bridge):
         """Until the record is played, or people press start in vain: they wait for somebody to settle it."""
         people = self.sim.people
         self.run(until=lambda: self.sim.over or people.pressed_again > PATIENCE)
-        self.rest(1.0)
+        self.run(until=lambda: self.up and not self.later)
+        self.rest(20.0)
 
     # ------------------------------------------------------------------ inside
 
@@ -232,6 +235,12 @@ class GapBridge(Bridge):
 
     def _show(self) -> None:
         self.device.desire(desired(self.core.state, self.core.capabilities), self.now)
+
+
+def _name(message: Message) -> str:
+    if isinstance(message, TileEvent):
+        return ZoneKind(zone_kind(message.zone)).name.lower()
+    return message.SPEC.name
 
 
 def gap_bridge(

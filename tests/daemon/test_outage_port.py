@@ -92,6 +92,7 @@ PHASES = {
     "dice-still": "When the dice of hand 1 lie still, the watchdog resets the board.",
     "dealt": "When hand 1 is dealt, somebody presses the reset pin.",
     "play": "When tile 5 is discarded in hand 1, the watchdog resets the board.",
+    "call": "When somebody calls in hand 1, the watchdog resets the board.",
     "riichi": "When somebody lays a riichi stick in hand 1, the watchdog resets the board.",
     "result": "When hand 1 ends, the watchdog resets the board.",
     "settled": "When the tiles of hand 1 are in the machine, the watchdog resets the board.",

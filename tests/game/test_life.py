@@ -187,11 +187,24 @@ def test_the_steps_come_in_order() -> None:
     assert table.refuses(cmd.Discard(0, 5)).code == "indicator_due"
 
 
+def test_a_wall_whose_dice_nobody_read_is_broken_by_its_stacks() -> None:
+    thrown, seen = Table("saikouisen"), Table("saikouisen")
+    for table in (thrown, seen):
+        table.do(cmd.PressStart())
+    thrown.do(cmd.RollDice(3, 4))
+    events = seen.do(cmd.BreakWall(7))
+    assert [event.type for event in events] == ["walls_built", "wall_broken"]
+    assert (seen.state.wall, seen.state.dice) == (thrown.state.wall, None)
+    assert seen.refuses(cmd.BreakWall(7)).code == "no_dice_due"
+    assert Table("saikouisen").refuses(cmd.BreakWall(13)).code == "bad_dice"
+
+
 def test_a_table_that_deals_by_itself_has_no_dice() -> None:
     game = Player(load("m-league"))
     game.start(auto_deal=True)
     game.do(cmd.PressStart())
     assert game.refuses(cmd.RollDice(1, 2)).code == "no_dice_due"
+    assert game.refuses(cmd.BreakWall(3)).code == "no_dice_due"
     game.do(cmd.WallsReady())
     game.do(cmd.Deal())
     game.do(cmd.RevealDora(3))

@@ -16,7 +16,7 @@ from tablectl.cli.main import main
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
 from tablectl.engine.game.codec import canonical
-from tablectl.engine.game.commands import Refusal
+from tablectl.engine.game.commands import Command, Refusal
 from tablectl.engine.game.events import Event
 from tablectl.engine.game.timeline import Timeline
 from tablectl.engine.rules import ids, load
@@ -65,7 +65,8 @@ def test_a_changed_event_is_found() -> None:
     assert "hand_ended" in report.mismatches[0].expected
 
 
-def test_undone_commands_leave_no_trace() -> None:
+@pytest.mark.parametrize("opened", [cmd.RollDice(3, 3), cmd.BreakWall(6)], ids=["dice", "break"])
+def test_undone_commands_leave_no_trace(opened: Command) -> None:
     line = Timeline()
     groups: list[Group] = []
     start = cmd.StartGame(
@@ -73,7 +74,7 @@ def test_undone_commands_leave_no_trace() -> None:
     )
     for number, command in enumerate(
         (
-            start, cmd.PressStart(), cmd.WallsReady(), cmd.RollDice(3, 3), cmd.Deal(), cmd.Win(1, 0, han=1, fu=30),
+            start, cmd.PressStart(), cmd.WallsReady(), opened, cmd.Deal(), cmd.Win(1, 0, han=1, fu=30),
             cmd.Undo("5"), cmd.Win(2, 0, han=2, fu=40), cmd.Settle(),
         )
     ):  # fmt: skip
