@@ -162,10 +162,13 @@ class TableUnit:
 
     async def stop_session(self) -> None:
         """Close the port; what was under way is written."""
-        if self.session is not None:
-            with contextlib.suppress(Exception):
-                await self.session.stop()
-        await self.writer.close()
+        try:
+            if self.session is not None:
+                with contextlib.suppress(Exception):
+                    await self.session.stop()
+        finally:
+            # Also when nobody waits for the port any more: nothing comes to a journal that is closed.
+            await self.writer.close()
 
     # ------------------------------------------------------------------ what changed
 

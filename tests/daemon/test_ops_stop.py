@@ -19,6 +19,8 @@ import pytest
 from tablectl.config import load
 from tablectl.daemon.app import Daemon
 from tablectl.daemon.unit import TableUnit
+from tablectl.mirror.submit import Refused, Request
+from tablectl.table.session import TableSession
 from tests.conftest import ROOT
 from tests.first_light.brokers import mosquitto
 
@@ -233,6 +235,34 @@ def test_a_stop_asked_for_while_tables_are_read_back_is_heard(tmp_path: Path) ->
             daemon.stop()
             await asyncio.wait_for(life, 10)
         assert not daemon.ready.is_set()
+
+    asyncio.run(story())
+
+
+def test_behind_a_port_that_does_not_close_nothing_is_taken_in(tmp_path: Path) -> None:
+    """The stop goes on without the port; what comes from there meets no closed journal."""
+    file = tmp_path / "hall.toml"
+    file.write_text(
+        'mqtt = false\n[web]\nenabled = false\n[[tables]]\nid = "t1"\nport = "/nowhere"\n',
+        encoding="utf-8",
+    )
+
+    async def story() -> None:
+        daemon = Daemon(load(file))
+
+        async def for_ever(_session: TableSession) -> None:
+            await asyncio.Event().wait()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(TableSession, "stop", for_ever)
+            life = asyncio.create_task(daemon.run())
+            await daemon.ready.wait()
+            daemon.stop()
+            await asyncio.wait_for(life, 10)
+        request = Request("t1", "game/abort", {}, "test", "1", "referee")
+        answer = await daemon.units["t1"].writer.request(request)
+        assert isinstance(answer, Refused)
+        assert answer.code == "stopping"
 
     asyncio.run(story())
 
