@@ -36,6 +36,7 @@ UNSUPPORTED_PROTOCOL: Final = 132
 TAKEN_OVER: Final = 142
 RIGHTS: Final = frozenset({134, 135, 138})
 """Bad user name or password, not authorised, banned."""
+HUNG_UP: Final = "the broker hung up before it answered"
 
 Protocol = Literal["5", "3.1.1"]
 
@@ -183,7 +184,9 @@ def reason(error: BaseException) -> int | None:
 
 
 def plain(error: BaseException) -> str:
-    """What went wrong, without the number of the operating system."""
+    """What went wrong, without the number of the operating system, or of a library that knows no more."""
+    if isinstance(error, MqttCodeError) and error.args == (HUNG_UP,):
+        return HUNG_UP
     return re.sub(r"\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
 
 
@@ -250,7 +253,7 @@ class Connection(aiomqtt.Client):
             return  # the try was given up: nobody waits for its end
         # A peer that hangs up before CONNACK is not noticed until the whole timeout has passed.
         if not self._connected.done():
-            self._connected.set_exception(MqttCodeError(reason_code, "closed before CONNACK"))
+            self._connected.set_exception(MqttCodeError(reason_code, HUNG_UP))
             self._connected.exception()  # told here, even if nobody waits any more
             return
         super()._on_disconnect(client, userdata, flags, self._last_words or reason_code, properties)

@@ -112,7 +112,7 @@ class GameStart(RequestModel):
     name: ClassVar[str] = "game/start"
 
     ruleset: str | dict[str, Any] = ""
-    """An id (empty: the table's own), or a whole ruleset as `rules show ID --json` prints it."""
+    """An id, also of the hall's own house rules (empty: the table's own), or a whole ruleset as `rules show ID --json` prints it."""
     options: dict[str, Any] = {}
     """Options of a ruleset named by id, such as `{"length": "tonpuusen", "kuitan": false}`."""
     players: tuple[PlayerId, PlayerId, PlayerId, PlayerId]

@@ -124,6 +124,11 @@ def _free(web: WebSettings, address: str) -> Finding:
                     "web", address, "web_port_busy", "another program listens there",
                     f"sudo ss -ltnp 'sport = :{web.port}' names it; or another [web] port",
                 )  # fmt: skip
+            if error.errno == errno.EACCES:
+                return fail(
+                    "web", address, "web_port_denied", "ports below 1024 are for root",
+                    "choose a higher one in [web] port",
+                )  # fmt: skip
             return fail(
                 "web", address, "web_address", f"cannot be used: {error.strerror or error}",
                 'set [web] host to an address of this computer ("0.0.0.0" is all)',

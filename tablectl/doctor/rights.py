@@ -248,6 +248,13 @@ def _unreachable(broker: Broker, error: Exception) -> Finding:
             "broker", name, "tls_refused", f"the secure connection fails: {text}",
             "set [mqtt] ca_file to the authority of the broker's certificate; check this host's clock",
         )  # fmt: skip
+    hung_up = any(word in text.lower() for word in ("reset", "eof", "hung up"))
+    if hung_up:
+        wants, scheme = ("is plain", "mqtt") if broker.tls else ("wants TLS", "mqtts")
+        return fail(
+            "broker", name, "broker_hangs_up", f"answers and hangs up: {text}",
+            f'if its listener {wants}: url = "{scheme}://{broker.host}:{broker.port}"; else its log says why',
+        )  # fmt: skip
     return fail(
         "broker", name, "broker_unreachable", f"no connection: {text}",
         f"is it running (systemctl status mosquitto), and is the address right? try: nc -vz {broker.host} {broker.port}",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_RIGHTS = "check owner and rights of the folder and its files: tablectl doctor names the command"
+
 
 class JournalError(Exception):
     """Root of the tree. `code` is stable, `hint` says what to do next."""
@@ -67,7 +69,7 @@ class JournalUnusableError(JournalError):
     code = "journal_unusable"
 
     def __init__(self, path: Path, reason: str, *, hint: str = "") -> None:
-        super().__init__(f"{path}: {reason}", hint=hint or "check the folder's owner and rights")
+        super().__init__(f"{path}: {reason}", hint=hint or _RIGHTS)
         self.path = path
         self.reason = reason
 

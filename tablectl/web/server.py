@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import socket
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
@@ -39,13 +40,18 @@ class WebAddressError(OSError):
     code: Final = "web_address"
 
     def __init__(self, host: str, port: int, cause: OSError) -> None:
-        super().__init__(f"web: cannot listen on {host}:{port}: {cause.strerror or cause}")
+        # asyncio puts the address into the words of the system once more
+        word = os.strerror(cause.errno) if cause.errno and cause.errno > 0 else str(cause)
+        super().__init__(f"web: cannot listen on {host}:{port}: {word}")
         self.value = f"{host}:{port}"
-        busy = cause.errno == errno.EADDRINUSE
-        self.hint = (
-            "another program has this port; choose another one in [web] port"
-            if busy
-            else "check [web] host and port; 127.0.0.1 is this machine only, 0.0.0.0 every network"
+        hints = {
+            errno.EADDRINUSE: f"another program has this port (sudo ss -ltnp 'sport = :{port}' names it);"
+            " choose another one in [web] port",
+            errno.EACCES: "ports below 1024 are for root: choose a higher one in [web] port",
+        }
+        self.hint = hints.get(
+            cause.errno or 0,
+            "check [web] host and port; 127.0.0.1 is this machine only, 0.0.0.0 every network",
         )
 
 

@@ -361,6 +361,39 @@ def test_no_broker_and_refused_credentials(tmp_path: Path, strict: Mosquitto, li
     assert "mosquitto_passwd" in found["credentials_refused"].fix
 
 
+def certificate(folder: Path) -> None:
+    """`ca.pem` and `key.pem` of a broker at 127.0.0.1 that signs for itself."""
+    openssl = need_program("openssl")
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+         "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", str(folder / "key.pem"), "-out", str(folder / "ca.pem")],
+        check=True, capture_output=True,
+    )  # fmt: skip
+
+
+def test_a_broker_with_tls_and_each_way_to_miss_it(tmp_path: Path, line: int) -> None:
+    certificate(tmp_path)
+    tls = f"certfile {tmp_path}/ca.pem\nkeyfile {tmp_path}/key.pem"
+    with mosquitto(tmp_path, tls) as secure, mosquitto(tmp_path) as plain:
+
+        def asked(url: str, more: str = "") -> dict[str, Finding]:
+            _, file = hall(tmp_path, 1, more=more)
+            text = file.read_text(encoding="utf-8").replace("mqtt://127.0.0.1:1", url)
+            file.write_text(text, encoding="utf-8")
+            return doctor(load(file), file)
+
+        ca = 'ca_file = "ca.pem"\n'
+        good = asked(f"mqtts://127.0.0.1:{secure.port}", ca)
+        assert not [f for f in good.values() if f.check in ("broker", "rights")]
+        strange = asked(f"mqtts://127.0.0.1:{secure.port}")["tls_refused"]
+        assert "ca_file" in strange.fix
+        shut = asked(f"mqtt://127.0.0.1:{secure.port}")["broker_hangs_up"]
+        assert f"mqtts://127.0.0.1:{secure.port}" in shut.fix
+        loud = asked(f"mqtts://127.0.0.1:{plain.port}", ca)["broker_hangs_up"]
+        assert f'"mqtt://127.0.0.1:{plain.port}"' in loud.fix
+
+
 def test_rights_are_proved_by_what_comes_back(tmp_path: Path, strict: Mosquitto, line: int) -> None:
     assert "rights_missing" not in doctor(
         *hall(tmp_path, strict.port, more=as_user("tablectl")), Plan(0.2)

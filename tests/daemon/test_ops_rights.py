@@ -62,7 +62,7 @@ def test_a_folder_that_may_not_be_written(hall: Path) -> None:
     memory = hall.parent / "memory"
     if os.geteuid() != 0:
         memory.chmod(0o555)
-    assert "check the folder's owner and rights" in refused("run", "--config", hall)
+    assert "tablectl doctor names the command" in refused("run", "--config", hall)
     code, said = as_nobody("doctor", "--config", hall)
     assert code == 1
     assert f"sudo chown nobody {memory}" in said or os.geteuid() != 0
