@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import uuid
 from typing import Any
 
@@ -25,6 +26,9 @@ REQUESTS_KEPT = 1024
 300 requests an evening, so this is days."""
 SNAPSHOTS_KEPT = 2
 """The latest, and one before it for a person who looks into a damage."""
+LEAP = 256
+"""How far `cmd_id`s leap, at least, while only memory holds them: dying takes their count along, and the
+board, which has done them, must not meet one again. The most leaves room for 49,000 of them."""
 FEED_STRIDE = 64
 """Every so many `seq` of a feed stand in `feed_index`."""
 
@@ -232,6 +236,8 @@ class Writes:
         table, made = transaction.table_id, []
         for new in transaction.actions:
             last = self._figures.counters.get((table, "cmd"), self.first_cmd_id - 1)
+            if schema == "spill":
+                last += random.randrange(LEAP, LEAP * LEAP)
             self._figures.set(table, "cmd", last + 1)
             made.append(
                 StoredAction(

@@ -165,6 +165,25 @@ def test_what_only_memory_held_is_saved_at_closing_if_there_is_room(tmp_path: Pa
     store.close()
 
 
+def test_a_motion_that_only_memory_knew_leaves_its_id_used_for_ever(tmp_path: Path) -> None:
+    """The board has done it: a later motion with its number would be answered "done already"."""
+    path = tmp_path / "journal.db"
+    lift = Transaction("t1", 0, 0, actions=(NewAction("LIFT"),))
+    used: list[int] = []
+    for _ in range(3):
+        store = Store(path)
+        used.append(store.commit(lift).actions[0].cmd_id)
+        full(store)
+        fill(store, 1000 * (1 + store.epoch))
+        used += [store.commit(lift).actions[0].cmd_id for _ in range(3)]
+        assert used[-4:] == sorted(used[-4:]), "oldest first"
+        store.db.close()  # killed
+        assert store._lock is not None
+        store._lock.release()
+    assert len(set(used)) == len(used) == 12
+    assert max(used) < 1 << 32
+
+
 def test_a_full_disk_is_not_asked_at_each_commit(tmp_path: Path) -> None:
     clock = Clock()
     store = Store(tmp_path / "journal.db", clock=clock)
