@@ -163,7 +163,8 @@ class TableBus:
                     waits, attempts = brokers.backoff(self._rng), 0
                 attempts += 1
                 text = self._explain(error)
-                if was_online and attempts >= HUNG_UP_OFTEN and brokers.reason(error) is None:
+                told_why = isinstance(error, NotTakenError)
+                if was_online and attempts >= HUNG_UP_OFTEN and not told_why:
                     text += f"; does another client call itself {self._client_id!r}?"
                 self._log_loss(text, attempts)
                 self._set(BusStatus("offline", text, None, attempts))
