@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tablectl.config import Settings
+    from tablectl.config import Problem, Settings
 
 LEAVE_S = 0.2
 """Idle threads end at once; one that does not hangs."""
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 stopped on request, 2 it could not start."""
     _end_at_once_when_asked()
-    settings = _settings(args, lambda text: print(text, file=sys.stderr))
+    settings = _settings(args, _told_at_start())
     if settings is None:
         return 2
 
@@ -57,7 +57,12 @@ def run(args: argparse.Namespace) -> int:
     log = logging.getLogger("tablectl")
 
     def again() -> Settings | None:
-        return _settings(args, lambda text: log.error("not reloaded: %s", text))
+        read = _settings(
+            args, lambda problem: log.log(_level(problem), "configuration: %s", problem)
+        )
+        if read is None:
+            log.error("configuration: not reloaded, everything stays as it was")
+        return read
 
     async def live() -> None:
         daemon = Daemon(settings)
@@ -91,7 +96,26 @@ def _end_at_once_when_asked() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _settings(args: argparse.Namespace, tell: Callable[[str], None]) -> Settings | None:
+def _told_at_start() -> Callable[[Problem], None]:
+    """Faults are printed for a person, and get their priority where journald reads."""
+    if "JOURNAL_STREAM" not in os.environ:
+        return lambda problem: print(problem, file=sys.stderr)
+    import logging
+
+    from tablectl.daemon import logs
+
+    logs.configure()
+    log = logging.getLogger("tablectl")
+    return lambda problem: log.log(_level(problem), "configuration: %s", problem)
+
+
+def _level(problem: Problem) -> int:
+    import logging
+
+    return logging.WARNING if problem.severity == "warning" else logging.ERROR
+
+
+def _settings(args: argparse.Namespace, tell: Callable[[Problem], None]) -> Settings | None:
     """The file as it is now; None, and every fault told, when it cannot be used."""
     from tablectl.config import ConfigError, load
     from tablectl.daemon import hallfile
@@ -100,11 +124,11 @@ def _settings(args: argparse.Namespace, tell: Callable[[str], None]) -> Settings
         settings = load(args.config)
     except ConfigError as error:
         for problem in error.problems:
-            tell(str(problem))
+            tell(problem)
         return None
     problems = hallfile.problems(settings, args.config, serving=True)
     for problem in problems:
-        tell(str(problem))
+        tell(problem)
     if hallfile.errors(problems):
         return None
     if args.log:

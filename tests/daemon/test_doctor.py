@@ -372,13 +372,13 @@ def certificate(folder: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_broker_with_tls_and_each_way_to_miss_it(tmp_path: Path, line: int) -> None:
+def test_a_broker_with_tls_and_each_way_to_miss_it(tmp_path: Path) -> None:
     certificate(tmp_path)
     tls = f"certfile {tmp_path}/ca.pem\nkeyfile {tmp_path}/key.pem"
     with mosquitto(tmp_path, tls) as secure, mosquitto(tmp_path) as plain:
 
         def asked(url: str, more: str = "") -> dict[str, Finding]:
-            _, file = hall(tmp_path, 1, more=more)
+            _, file = hall(tmp_path, 1, 'port = "/nowhere"', more=more)
             text = file.read_text(encoding="utf-8").replace("mqtt://127.0.0.1:1", url)
             file.write_text(text, encoding="utf-8")
             return doctor(load(file), file)

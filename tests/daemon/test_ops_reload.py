@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -17,6 +20,7 @@ from tablectl.config import Settings, load
 from tablectl.daemon import hallfile
 from tablectl.daemon.app import Daemon
 from tablectl.mirror.submit import Accepted, Refused, Request
+from tests.conftest import ROOT
 
 FRIDAY = 'extends = "tenhou"\ntitle = "Friday evenings"\nkuitan = false\n'
 TABLE = '[[tables]]\nid = "t1"\nport = "/nowhere"\n'
@@ -278,6 +282,71 @@ def test_the_level_of_the_command_line_survives_a_reload(tmp_path: Path) -> None
 
     args = argparse.Namespace(config=hall(tmp_path, more="[log]\nlevel = 'error'\n"), log="debug")
     for _ in range(2):
-        settings = run._settings(args, lambda text: pytest.fail(text))
+        settings = run._settings(args, lambda problem: pytest.fail(str(problem)))
         assert settings is not None
         assert settings.log.level == "debug"
+
+
+def test_faults_at_the_start_have_a_priority_where_journald_reads(tmp_path: Path) -> None:
+    pw = write(tmp_path, "secret", "pw")
+    pw.chmod(0o644)
+    path = write(
+        tmp_path, f'[mqtt]\nusername = "u"\npassword = {{ file = "pw" }}\n{TABLE}baudd = 1\n'
+    )
+    lines = told(path)
+    assert lines[0].startswith("<3>tablectl: configuration: ")
+    assert all(line.startswith("<3>") for line in lines)
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("baudd = 1", 'driver = "x"'), encoding="utf-8"
+    )
+    priorities = {line[:3] for line in told(path)}
+    assert priorities == {"<3>", "<4>"}, "a warning is no error"
+
+
+def told(path: Path) -> list[str]:
+    """What a start that fails says to journald."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tablectl", "run", "--config", str(path)],
+        cwd=ROOT, env=os.environ | {"JOURNAL_STREAM": "1:2"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr.splitlines()
+
+
+def test_a_reload_that_fails_says_so_and_a_warning_does_not(tmp_path: Path) -> None:
+    pw = write(tmp_path, "secret", "pw")
+    pw.chmod(0o644)
+    text = (
+        f'[mqtt]\nurl = "mqtt://127.0.0.1:1"\nusername = "u"\npassword = {{ file = "pw" }}\n'
+        f"[web]\nenabled = false\n{TABLE}"
+    )
+    path = write(tmp_path, text)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tablectl", "run", "--config", str(path)],
+        cwd=ROOT, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        until(process.stderr, "running:")
+        process.send_signal(signal.SIGHUP)
+        said = until(process.stderr, "nothing has changed")
+        assert "WARNING configuration:" in said
+        assert "not reloaded" not in said
+        path.write_text(text + "baudd = 1\n", encoding="utf-8")
+        process.send_signal(signal.SIGHUP)
+        said = until(process.stderr, "everything stays as it was")
+        assert "did you mean 'baud'?" in said
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+def until(stream: IO[str], words: str) -> str:
+    """Read until a line holds these words; all that was read."""
+    said = ""
+    for line in stream:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f"{words!r} was not said:\n{said}")
