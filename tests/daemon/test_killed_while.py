@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from firmware_protocol.vocabulary import Button, Press
 from hardware_sim.people import Progress
 from hardware_sim.runner import RunningTable
 from tablectl.journal.check import check
+from tablectl.journal.reader import open_reads
 from tablectl.journal.store import Store
 from tablectl.mirror.tags import TagMap
 from tests.conftest import scaled
@@ -201,6 +203,8 @@ def test_while_only_memory_holds_what_was_last(tmp_path: Path) -> None:
     nothing else: the result that was answered `accepted_not_durable` is typed in again, and the same
     sequence numbers come with another epoch."""
 
+    lost_facts: list[int] = []
+
     def full(pid: int) -> None:
         wal = evening.journal.with_name("journal.db-wal").stat().st_size
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (wal, resource.RLIM_INFINITY))
@@ -225,6 +229,11 @@ def test_while_only_memory_holds_what_was_last(tmp_path: Path) -> None:
         assert not any(event.durable for event in gone)
         again = await listener.request(name, data, transaction=transaction)
         assert again.status == "accepted_not_durable", "asked again, it is as little durable"
+        board = evening.table.table.board
+        evening.table.poke(lambda t: t.parts.press(Button.RIICHI, 0, Press.RELEASED))
+        lost_facts.append(board.link.event_no)
+        while len(board.link._device.events):  # noqa: ASYNC110 - a simulated board has no bell
+            await asyncio.sleep(0.01)  # acknowledged all the same: the table plays on
         evening.looking = False  # the subscriber knows more than the disk: that is the promise here
         evening.daemon.kill()
         await listener.linked_again(epoch=2)
@@ -249,6 +258,11 @@ def test_while_only_memory_holds_what_was_last(tmp_path: Path) -> None:
                 await evening.daemon.during(story(evening))
 
         asyncio.run(go())
+    with open_reads(evening.journal) as reads:
+        rows = reads.db.execute("SELECT event_no FROM facts WHERE boot_id IS NOT NULL ORDER BY pos")
+        numbers = [row[0] for row in rows]
+    last = evening.table.table.board.link.event_no
+    assert numbers == [number for number in range(1, last + 1) if number not in lost_facts]
     assert len(evening.daemon.deaths) == 1
     assert "journal: memory" in evening.daemon.output
     assert check(evening.journal).findings == ()
