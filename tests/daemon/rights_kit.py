@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.conftest import ROOT
 
 NOBODY = 65534
 _CODE = """\
-import importlib, os, sys
-for name in sys.argv.pop(1).split(","):
+import contextlib, importlib, io, json, os, sys
+modules, commands = json.loads(sys.argv[1])
+for name in modules:
     importlib.import_module(name)  # while the interpreter's own folders may still be read
 if os.geteuid() == 0:
     os.setgroups([])
     os.setresgid({nobody}, {nobody}, {nobody})
     os.setresuid({nobody}, {nobody}, {nobody})
 from tablectl.cli.main import main
-sys.exit(main(sys.argv[1:]))
+answers = []
+for words in commands:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        answers.append((main(words), said))
+print(json.dumps([(code, said.getvalue()) for code, said in answers]))
 """
 _MODULES = (
     "tablectl.cli.config", "tablectl.cli.doctor", "tablectl.cli.journal", "tablectl.cli.run",
@@ -38,10 +45,12 @@ def public_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def as_nobody(*words: str | Path, seconds: float = 60) -> tuple[int, str]:
-    """Exit code and everything that was said."""
+def as_nobody(*commands: Sequence[str | Path]) -> list[tuple[int, str]]:
+    """Exit code of each command, and everything that it said."""
+    words = [[str(word) for word in command] for command in commands]
     done = subprocess.run(
-        [sys.executable, "-c", _CODE.format(nobody=NOBODY), ",".join(_MODULES), *map(str, words)],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=seconds,
+        [sys.executable, "-c", _CODE.format(nobody=NOBODY), json.dumps([_MODULES, words])],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
-    return done.returncode, done.stdout
+    assert done.returncode == 0, done.stderr
+    return [(code, said) for code, said in json.loads(done.stdout.splitlines()[-1])]
