@@ -603,9 +603,14 @@ class Mirror:
         """A hand nobody won, once the lid opens or nothing has moved for a while."""
         if state.phase not in ("play", "tenpai") or not self.options.results:
             return []
-        if not finish and (moved or reading.steps or state.step != "draw"):
+        if not finish and state.step != "draw":
             return []
         last = max((place.since for place in self.view.picture.places.values()), default=0)
+        if not finish and (moved or reading.steps):
+            if moved:
+                # It may have been the last move of the hand: nothing else would wake us then.
+                self._wake(last + self.options.draw_ms)
+            return []
         if not finish and self.view.now < last + self.options.draw_ms:
             if perceive.drawn_result(self.view, self.book, state) is not None:
                 self._wake(last + self.options.draw_ms)

@@ -18,6 +18,7 @@ from tablectl.mirror.mirror import Mirror
 from tablectl.mirror.tags import TileFileError, load_tags
 from tests.conftest import scaled
 from tests.daemon.bench import HANDS, Bench, split
+from tests.daemon.halls import evening
 from tests.daemon.virtual import tiles_bridge
 from tests.first_light.games import game_of, start_request, tenhou_games
 
@@ -411,6 +412,22 @@ def test_hands_shown_at_a_draw_claim_no_win(tmp_path: Path) -> None:
     ends = [event.data["scores"] for event in bridge.events if event.type == "hand_ended"]
     assert ends == [wanted]
     assert [event for event in bridge.events if event.type == "found"] == []
+
+
+@pytest.mark.parametrize("speed", [1.0, 5.0, None])
+def test_a_draw_is_found_while_everybody_sits_and_waits(
+    speed: float | None, tmp_path: Path
+) -> None:
+    """After the last discard no sensor speaks any more: six quiet seconds are enough."""
+    game = parse(evening(1))
+    bridge = tiles_bridge(game, tmp_path, speed=speed, operator=frozenset({"result"}))
+    bridge.start()
+    bridge.run(until=lambda: bridge.waiting() == "the operator's result")
+    bridge.rest(8.0)
+    assert [event.type for event in bridge.events][-6:] == [
+        "draw_reached", *["tenpai_declared"] * 4, "hand_drawn",
+    ]  # fmt: skip
+    assert len([event for event in bridge.events if event.type == "discarded"]) == 70
 
 
 def test_missed_readings_never_make_a_wrong_result(tmp_path: Path) -> None:
