@@ -267,6 +267,7 @@ class Daemon:
                     "outbox": unit.waiting,
                     "fault": unit.writer.fault,
                     "durable": unit.writer.durable,
+                    "contradiction": unit.writer.verdict.certainty == "contradiction",
                     "machine": [str(trouble) for trouble in unit.machine.troubles],
                 }
                 for unit in self.units.values()

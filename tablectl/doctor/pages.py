@@ -83,7 +83,7 @@ def _table(name: str, table: dict[str, Any]) -> list[Finding]:
     if table["link"] != "up":
         reason = table["reason"] or "no reason given"
         found.append(
-            fail("daemon", name, "link_down", f"link {table['link']}: {reason}", "see its port and board above")
+            fail("daemon", name, "link_down", f"link {table['link']}: {reason}", "see its port and board below")
         )  # fmt: skip
     if table["bus"] not in {"online", "off"}:
         text = f"{table['bus']} at the broker, {table['outbox']} events wait"
@@ -102,6 +102,13 @@ def _table(name: str, table: dict[str, Any]) -> list[Finding]:
         )
         for trouble in table.get("machine", ())
     ]  # fmt: skip
+    if table.get("contradiction"):
+        found.append(
+            warn(
+                "daemon", name, "contradiction", "what the table sees contradicts the rules: scoring waits",
+                "a person looks at the table and puts the result right (result/win, result/draw or undo)",
+            )
+        )  # fmt: skip
     if table["fault"]:
         found.append(
             warn(

@@ -25,7 +25,7 @@ from tablectl.cli.main import main
 from tablectl.config import load, loads
 from tablectl.daemon.app import Daemon
 from tablectl.daemon.clock import ManualClock
-from tablectl.doctor import files, host, memory, ports, rights
+from tablectl.doctor import files, host, memory, pages, ports, rights
 from tablectl.doctor.examine import Plan, examine
 from tablectl.doctor.finding import Finding
 from tablectl.journal import Journal
@@ -533,6 +533,34 @@ def test_beside_a_running_daemon_nothing_is_disturbed(tmp_path: Path) -> None:
             await board
 
     asyncio.run(story())
+
+
+WELL: dict[str, Any] = {
+    "link": "up", "reason": "", "bus": "online", "outbox": 0, "fault": "", "durable": True,
+    "contradiction": False, "machine": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "code"),
+    [
+        ("link", "down", "link_down"), ("bus", "offline", "bus_offline"), ("bus", "stopped", "bus_stopped"),
+        ("durable", False, "not_durable"), ("contradiction", True, "contradiction"), ("fault", "x", "defect"),
+        ("machine", ["lift jammed"], "machine"), ("", "", ""),
+    ],
+)  # fmt: skip
+def test_each_word_of_the_running_daemon_becomes_a_line(
+    part: str, value: Any, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = WELL | ({part: value} if part else {})
+    facts = {
+        "version": "1", "stuck": [], "loop_lag_ms": 1.0, "journal": {"state": "ok", "reason": ""},
+        "tables": {"t1": table},
+    }  # fmt: skip
+    monkeypatch.setattr(pages, "_ask", lambda _url: facts)
+    (finding,) = pages.examine(loads("").web, os.getpid())
+    assert finding.code == (code or "ok")
+    assert bool(finding.fix) == bool(code)
 
 
 def test_the_command_prints_a_line_each_and_json_and_its_code(
