@@ -82,7 +82,9 @@ class Outflow:
         self._acknowledged.clear()
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                await self._acknowledged.wait()
+                # A refusal may have come while nobody waited here.
+                if self._refusal is None:
+                    await self._acknowledged.wait()
         except TimeoutError:
             raise aiomqtt.MqttError("the broker does not acknowledge") from None
         if self._refusal is not None:
