@@ -6,8 +6,7 @@ counts: two ways that differ in anything a score may depend on are two explanati
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -15,7 +14,7 @@ from typing import Literal
 from firmware_protocol.vocabulary import ANYWHERE, SEATS, Capability, Sight, ZoneKind
 from tablectl.engine.game import commands as cmd
 from tablectl.engine.game.commands import Command, Refusal
-from tablectl.engine.game.state import GameState
+from tablectl.engine.game.state import GameState, Seat
 from tablectl.engine.game.wall import DEAL, INDICATORS
 from tablectl.engine.tiles import NAMES
 from tablectl.mirror.book import Book, Home, HomeKind
@@ -23,9 +22,11 @@ from tablectl.mirror.moves import HAND_ZONES, Move, View, call_command, tsumogir
 from tablectl.mirror.perceive import judge
 from tablectl.mirror.picture import Spot, Where
 
-MOST_TRIED = 400
+MOST_TRIED = 300
 """Moves tried for one gap, some tens of milliseconds; what is longer nobody can put together again."""
 MOST_WAYS = 8
+UNSEEN_RIICHI = "a riichi that nothing shows yet"
+"""Thought of as long as its stick may still come; no infraction is."""
 IN_PLAY = (*HAND_ZONES, ZoneKind.RIVER, ZoneKind.MELD)
 _ZONES: dict[HomeKind, tuple[ZoneKind, ...]] = {
     "hand": HAND_ZONES,
@@ -35,6 +36,9 @@ _ZONES: dict[HomeKind, tuple[ZoneKind, ...]] = {
     "ura": (ZoneKind.URA,),
 }
 
+_SEAT = tuple(name for name in Seat.__annotations__ if name not in ("river", "key", "waits_cache"))
+"""What makes a seat; the key follows from the hand."""
+_SAME = frozenset({"seats", "game"})
 _ZONE_WORDS: dict[int, str] = {
     ZoneKind.DRAWN: "hand",
     ZoneKind.LAID: "hand laid open",
@@ -147,14 +151,14 @@ class _Search:
             index = self.view.draw_index(tag, state)
             if index is not None:
                 self.stood[index] = tag
-        ways: dict[str, Explanation] = {}
+        ways: dict[Hashable, Explanation] = {}
         puzzle, deepest = "", -1
         stack = [_Node(book, state)]
-        met: set[str] = set()
+        met: set[Hashable] = set()
         while stack:
             node = stack.pop()
             key = _key(node.state)
-            mark = f"{key}{node.book.drawn}{sorted(node.book.home.items())}"
+            mark = (key, node.book.drawn, frozenset(node.book.home.items()))
             if mark in met:
                 continue
             met.add(mark)
@@ -183,6 +187,9 @@ class _Search:
             self.tried += 1
             state = judge(node.state, move.commands)
             if isinstance(state, Refusal):
+                continue
+            assumed = move.reason == UNSEEN_RIICHI
+            if assumed and state.findings != node.state.findings:
                 continue
             book = node.book.copy()
             move.enter(book)
@@ -275,6 +282,8 @@ class _Search:
                 move = _move(discard, ("discard", (seat, tag)), reason)
                 if declares:
                     move = replace(move, commands=(cmd.DeclareRiichi(seat), discard))
+                    if not (seat in self.sticks or self._sideways(tag, seat)):
+                        move = replace(move, certainty="tentative", reason=UNSEEN_RIICHI)
                 yield move
 
     def _may_declare(self, node: _Node, tag: int) -> tuple[bool, ...]:
@@ -289,6 +298,10 @@ class _Search:
                 return (True,)
             return (False, True) if stick and self.unseen else (False,)
         return (False, True) if stick or self.stick_due else (False,)
+
+    def _sideways(self, tag: int, seat: int) -> bool:
+        told = self.where.get(tag, {}).get(Spot(ZoneKind.RIVER, seat))
+        return told is not None and bool(told.flags & Sight.SIDEWAYS)
 
     def _next_in_river(self, book: Book, seat: int, tag: int) -> bool:
         """Whether a tile lies behind all that were there, and before all that are still to come."""
@@ -408,13 +421,17 @@ def _may_have_drawn(seat: int, spot: Spot) -> bool:
     return spot.kind == ZoneKind.MELD or (spot.kind in IN_PLAY and spot.seat == seat)
 
 
-def _key(state: GameState) -> str:
-    """A text that two games share when nothing a score may depend on differs."""
-    data = state.to_json()
-    for seat in data["seats"]:
-        for tile in seat["river"]:
-            del tile["tsumogiri"]
-    return json.dumps(data, sort_keys=True)
+def _key(state: GameState) -> Hashable:
+    """Equal for two games in which nothing differs that a score may depend on."""
+    seats = tuple(
+        (
+            *[getattr(seat, name) for name in _SEAT],
+            tuple((kept.tile, kept.sideways, kept.called_by) for kept in seat.river),
+        )
+        for seat in state.seats
+    )
+    rest = [(name, value) for name, value in vars(state).items() if name not in _SAME]
+    return seats, frozenset(rest)
 
 
 def _place(spot: Spot) -> str:

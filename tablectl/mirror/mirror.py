@@ -387,18 +387,22 @@ class Mirror:
         if state.phase == "result" or (state.phase == "deal" and not _played(gap.where)):
             return self._over(gap, (), state)
         while True:
+            stick_due = self.view.now < gap.stick_from + self.view.stick_ms and not gap.closed
             found = explain(
                 self.view,
                 self.book,
                 state,
                 gap.where,
                 gap.sticks,
-                stick_due=self.view.now < gap.stick_from + self.view.stick_ms and not gap.closed,
+                stick_due=stick_due,
             )
             if found.only is not None:
                 # The last move is judged like any other: it stands when it has lain for a while.
                 return self._over(gap, found.only.moves[:-1], state)
             gap.text = found.text
+            if found.exhausted:
+                gap.hopeless = not stick_due
+                return None
             if not gap.absorb():
                 gap.hopeless = gap.closed or gap.absorbed >= MOST_ABSORBED
                 return None
