@@ -129,7 +129,7 @@ def test_under_faketime_a_game_goes_on_over_restarts_at_other_times(tmp_path: Pa
                     assert process.stderr is not None
                     reading = asyncio.create_task(process.stderr.read())
                     try:
-                        await hall.until(lambda: process.returncode is not None or until())
+                        await hall.until(lambda: process.returncode is not None or until(), 150)
                         process.terminate()
                         # By a clock of 30 days ago it would never end.
                         async with asyncio.timeout(30):
@@ -164,7 +164,7 @@ def test_under_faketime_a_game_goes_on_over_restarts_at_other_times(tmp_path: Pa
                 report = check(tmp_path / "journal.db")
                 assert report.findings == ()
 
-    go(story(), 180)  # three programs that start under a preloaded library
+    go(story(), 450)  # three programs under a preloaded library: each takes many times its time
 
 
 async def start(subscriber: Watcher, hall: Hall) -> Response:
