@@ -139,6 +139,7 @@ class Living:
             self._nursery = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "tests.daemon.nursery",
                 cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,
             )  # fmt: skip
         nursery = self._nursery
         assert nursery.stdin is not None
@@ -163,11 +164,10 @@ class Living:
             os.kill(self.pid, signal.SIGTERM)
 
     async def _end(self) -> None:
-        """Send the nursery home."""
+        """The nursery ends with whatever it may have born meanwhile."""
         nursery, self._nursery = self._nursery, None
         if nursery is not None:
-            assert nursery.stdin is not None
-            nursery.stdin.close()
+            os.killpg(nursery.pid, signal.SIGKILL)
             await nursery.wait()
 
 
@@ -217,8 +217,8 @@ class Listener(Watcher):
 
         await self.until(told, within_s)
 
-    async def linked(self, within_s: float = 20) -> None:
-        """Wait until the daemon has the board."""
+    async def linked(self, within_s: float = 60) -> None:
+        """Wait until the daemon has the board; on a busy machine its imports alone take long."""
         await self.until(
             lambda seen: (seen.retained.get("link") or {}).get("state") == "up", within_s
         )

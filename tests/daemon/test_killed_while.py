@@ -115,7 +115,9 @@ def test_while_a_request_is_under_way(tmp_path: Path) -> None:
         for _ in results:
             wrong = await evening.asked(*WRONG)
             undone = await evening.asked("undo", {"reason": "another seat"})
-            (event,) = [e for e in listener.seen.events if e.id == undone["event_ids"][0]]
+            (undo,) = undone["event_ids"]
+            await listener.until(lambda seen, undo=undo: undo in seen.ids, 20)  # type: ignore[misc]
+            (event,) = [e for e in listener.seen.events if e.id == undo]
             assert set(event.field("retracted_ids")) == set(wrong["event_ids"])
         await evening.types(0)
         for hand in (1, 2):
