@@ -33,11 +33,10 @@ from tablectl.mirror.explain import explain
 from tablectl.mirror.gap import MOST_ABSORBED, TOLD_MS, Gap, Report
 from tablectl.mirror.moves import Move, View
 from tablectl.mirror.picture import Picture, Where
+from tablectl.mirror.sticks import Sticks
 from tablectl.mirror.tags import TagMap
 from tablectl.mirror.verdict import ACCEPTED, Verdict
 
-STICKS = (10_000, 5_000, 1_000, 500, 100)
-"""What the sticks of a tray are worth, in the order the wire counts them."""
 WALL_SLOTS = 34
 PERCEIVED = ("deal", "play", "tenpai", "result")
 """Phases in which tiles are read."""
@@ -103,13 +102,12 @@ class Mirror:
         self._pages: dict[int, m.SnapshotTiles] = {}
         self._pages_due = 0
         self._sticks_told: set[int] = set()
-        """Seats with a stick in the slot, by the snapshot that is being read."""
+        """Seats with a stick of this hand in the slot, by the snapshot that is being read."""
+        self._sticks = Sticks()
         self._gap: Gap | None = None
         """Events were lost, and what was played meanwhile is not known yet."""
         self._waits_for_fading = False
         self._reported: set[tuple[str, int | None]] = set()
-        self._trays: dict[int, int | None] = {}
-        """Points in each seat's tray; None where the tray says it may be wrong."""
 
     def retune(self, options: MirrorOptions) -> None:
         """Other times from now on; what is pending is judged by them."""
@@ -133,7 +131,8 @@ class Mirror:
             case m.LidEvent():
                 return self._lid(message, state)
             case m.StickTray():
-                return self._stick_tray(message)
+                self._sticks.tray(message)
+                return []
             case m.RiichiSlot():
                 return self._riichi_slot(message, state)
             case m.TileEvent():
@@ -167,6 +166,7 @@ class Mirror:
         self.view.walls = {}
         self.view.ignored = set()
         self.view.sticks = set()
+        self._sticks.hand_begins()
         self.view.picture.forget_gone(self.view.now)
         self._reported = set()
 
@@ -214,31 +214,10 @@ class Mirror:
         seat = event.seat if event.seat in SEATS else None
         if event.button == Button.START:
             commands = [*self._finish(state), cmd.PressStart(seat)]
-            return [*commands, *self._trays_against(state, commands)]
+            return [*commands, *self._sticks.against(state, commands)]
         if event.button == Button.RIICHI and seat is not None:
             return self._riichi(seat, state)
         return []
-
-    def _stick_tray(self, event: m.StickTray) -> list[cmd.Command]:
-        self._trays[event.seat] = None if event.fault else _points(event.sticks)
-        return []
-
-    def _trays_against(self, state: GameState, commands: list[cmd.Command]) -> list[cmd.Command]:
-        """A hand begins and the last one is paid: trays that hold something else are for the referee."""
-        after = perceive.judge(state, tuple(commands))
-        if isinstance(after, Refusal) or after.phase != "walls":
-            return []
-        reports: list[cmd.Command] = []
-        for seat, score in enumerate(after.scores):
-            held = self._trays.get(seat)
-            if held is None or held == score:
-                continue
-            report = cmd.Report(
-                "P45", seat, detail=f"the tray of seat {seat} holds {held}, the score is {score}"
-            )
-            if not isinstance(perceive.judge(after, (report,)), Refusal):
-                reports.append(report)
-        return reports
 
     def _wall(self, event: m.WallEvent, state: GameState) -> list[cmd.Command]:
         sides = [event.side] if event.side in SEATS else list(SEATS)
@@ -293,7 +272,8 @@ class Mirror:
             return self._perceive(state, finish=True)
 
     def _riichi_slot(self, event: m.RiichiSlot, state: GameState) -> list[cmd.Command]:
-        if self._waits_for_gap(event):
+        self._sticks.slot(event)
+        if state.tiles_known and self._waits_for_gap(event):
             return self._perceive(state)
         if not event.present:
             self.view.sticks.discard(event.seat)
@@ -323,11 +303,8 @@ class Mirror:
     # ------------------------------------------------------------------ the device's own view
 
     def _snapshot_state(self, message: m.SnapshotState, state: GameState) -> list[cmd.Command]:
-        self._sticks_told = {seat for seat in SEATS if message.riichi >> seat & 1}
+        self._sticks_told = self._sticks.told(message, trays=self.view.has(Capability.STICK_TRAYS))
         self._walls_up = {s for s, phase in enumerate(message.walls) if phase == Phase.UP}
-        if self.view.has(Capability.STICK_TRAYS):
-            for seat in SEATS:
-                self._trays[seat] = _points(message.trays[5 * seat : 5 * seat + 5])
         self._pages, self._pages_due = {}, message.pages - 1
         commands: list[cmd.Command] = []
         if len(self._walls_up) == len(SEATS) and state.phase == "walls":
@@ -350,16 +327,25 @@ class Mirror:
         where = self.view.picture.told(pages)
         if self._gap is None:
             if self.view.picture.agrees(where):
-                self.view.sticks = self._sticks_told
-                return self._perceive(state)
+                return self._sticks_found(state)
             self._gap = Gap("snapshot", self.view.now)
         elif self._gap.hopeless:
             self._gap = Gap(self._gap.why, self._gap.since)  # late is not too late
         self._gap.told(where, set(self._sticks_told), self.view.now)
         if state.phase not in PERCEIVED or not state.tiles_known:
+            known = set(self.view.sticks)
             self._look_anew(self._gap)
-            self._gap = None
+            self._gap, self.view.sticks = None, known
+            return self._sticks_found(state)
         return self._perceive(state)
+
+    def _sticks_found(self, state: GameState) -> list[cmd.Command]:
+        """Sticks in their slots by the board's state; without tiles, one that nobody told of is a riichi."""
+        new = sorted(self._sticks_told - self.view.sticks)
+        self.view.sticks = set(self._sticks_told)
+        if state.tiles_known:
+            return self._perceive(state)
+        return [command for seat in new for command in self._riichi(seat, state)]
 
     # ------------------------------------------------------------------ gaps
 
@@ -634,10 +620,10 @@ class Mirror:
             "book": self.book.to_json(),
             "capabilities": view.capabilities,
             "sticks": sorted(view.sticks),
+            **self._sticks.to_json(),
             "ignored": sorted(view.ignored),
             "walls": [[tag, side, position] for tag, (side, position) in view.walls.items()],
             "walls_up": sorted(self._walls_up),
-            "trays": [[seat, total] for seat, total in sorted(self._trays.items())],
             "reported": sorted([row, -1 if seat is None else seat] for row, seat in self._reported),
             "now": view.now,
             "last_now": self._last_now,
@@ -653,11 +639,11 @@ class Mirror:
         self.book = Book.from_json(data["book"])
         view.capabilities = data["capabilities"]
         view.sticks = set(data["sticks"])
+        self._sticks.load(data)
         view.ignored = set(data["ignored"])
         view.walls = {tag: (side, position) for tag, side, position in data["walls"]}
         self._walls_up = set(data["walls_up"])
         self._reported = {(row, None if seat < 0 else seat) for row, seat in data["reported"]}
-        self._trays = dict(data["trays"])
         view.now = data["now"]
         self._last_now = data["last_now"]
         self._blind = data["blind"]
@@ -671,7 +657,3 @@ def _played(where: Where) -> bool:
     return any(
         spot.kind in (ZoneKind.RIVER, ZoneKind.MELD) for spots in where.values() for spot in spots
     )
-
-
-def _points(sticks: Sequence[int]) -> int:
-    return sum(count * worth for count, worth in zip(sticks, STICKS, strict=True))

@@ -8,9 +8,11 @@ import pytest
 
 from firmware_protocol import messages as m
 from firmware_protocol.vocabulary import Capability, Phase, Sight, ZoneKind, zone
+from tablectl.engine.game import commands as cmd
 from tablectl.engine.game import events as ev
-from tablectl.engine.game.state import LIVE_AT_DEAL, GameState
+from tablectl.engine.game.state import EMPTY, LIVE_AT_DEAL, GameState
 from tablectl.engine.game.wall import DEALERS_FOURTEENTH, REPLACEMENTS
+from tablectl.engine.rules import load as rules_of
 from tablectl.mirror.mirror import Mirror
 from tablectl.mirror.moves import View
 from tests.daemon.bench import Bench
@@ -208,6 +210,50 @@ def test_a_stick_laid_after_the_gap_makes_no_riichi_of_a_discard_within_it() -> 
     bench.draw(3, "9m")
     assert bench.state.seats[1].riichi == 0
     assert bench.state.seats[2].ippatsu
+
+
+def at_score_level() -> Bench:
+    bench = Bench()
+    bench.state = EMPTY
+    rules = rules_of("tenhou", {"aka": False}).to_dict()
+    bench.decide(
+        cmd.StartGame("g", rules, ("a", "b", "c", "d"), knowledge="score"), cmd.PressStart(0),
+        cmd.WallsReady(), cmd.RollDice(3, 4), cmd.Deal(), cmd.RevealDora(),
+    )  # fmt: skip
+    assert bench.state.phase == "play"
+    return bench
+
+
+def score_state(bench: Bench, sticks: int) -> None:
+    bench.see(m.SnapshotState(9, 1, 1, (3, 3, 3, 3), 0, sticks, (0,) * 20, 0))
+
+
+@pytest.mark.parametrize("in_the_gap", [True, False])
+def test_a_stick_is_a_riichi_at_level_score_whenever_it_was_laid(in_the_gap: bool) -> None:
+    """Before the board has told its state, or with nobody told of it at all."""
+    bench = at_score_level()
+    before = gap(bench)
+    if not in_the_gap:
+        bench.see(m.RiichiSlot(2, 1))
+    score_state(bench, 1 << 2)
+    assert bench.types(before) == ["riichi_declared", "riichi_accepted"]
+    assert bench.state.seats[2].riichi
+    score_state(bench, 1 << 2)
+    assert len(bench.types(before)) == 2
+
+
+def test_a_stick_of_the_hand_before_is_no_riichi() -> None:
+    bench = at_score_level()
+    bench.see(m.RiichiSlot(2, 1))
+    bench.mirror.started()
+    bench.state = bench.state.copy()
+    bench.state.seats = at_score_level().state.seats
+    before = gap(bench)
+    score_state(bench, 1 << 2 | 1 << 3)
+    assert [e.seat for e in bench.events[before:] if isinstance(e, ev.RiichiDeclared)] == [3]
+    bench.see(m.RiichiSlot(2, 0))
+    bench.see(m.RiichiSlot(2, 1))
+    assert bench.state.seats[2].riichi
 
 
 def test_a_gap_survives_as_json() -> None:
