@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 
 from hardware_sim.record import parse
+from tablectl.daemon.core import Change
+from tablectl.engine.game.state import GameState
 from tests.conftest import scaled
 from tests.daemon.gaps import GapBridge, gap_bridge
+from tests.daemon.test_restart import assert_same, restored
 from tests.first_light.games import game_of, start_request, tenhou_games
 
 CALLS = ("chi", "pon", "daiminkan", "ankan", "kakan")
@@ -185,3 +188,32 @@ def test_no_gap_ever_makes_a_wrong_result(name: str, folder: Path) -> None:
     print(f"{name}: {seen['complete']} hands complete, {seen['contradiction']} left to a person")
     if kind.speed is not None:
         assert seen["complete"] >= 0.75 * seen.total()
+
+
+@pytest.mark.parametrize("name", ["hang", "events-lost"])
+def test_a_daemon_that_dies_within_a_gap_goes_on_where_it_was(name: str, folder: Path) -> None:
+    """After the fault the core comes from the journal again and again, what waits included."""
+    game = hands()[with_event("pon")]
+    kind, deaths = KINDS[name], 0
+    at = max(n for n, zone in enumerate(reported(game["id"], folder), 1) if zone == "meld") - 60
+    bridge = gap_bridge(
+        parse(game), folder, at_event=at, fault=kind.fault, capacity=kind.capacity, speed=kind.speed
+    )
+
+    def on_change(change: Change, _state: GameState) -> None:
+        nonlocal deaths
+        waiting = bridge.core.mirror.to_json()["gap"] is not None
+        if not (waiting and change.transaction.entries and bridge.fault_at):
+            return
+        deaths += 1
+        if deaths % 5 == 0:
+            core = restored(bridge)
+            assert_same(bridge.core, core)
+            core._ids, core._lift_open = bridge.core._ids, bridge.core._lift_open
+            bridge.core = core
+
+    bridge.on_change = on_change
+    bridge.start(options=start_request(game)[1]["options"])
+    bridge.play()
+    assert told(bridge, game) == "complete"
+    assert deaths > 7
