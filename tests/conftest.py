@@ -49,6 +49,20 @@ def shared_path(name: str) -> Path:
     return path
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes begins first: the other workers do all else meanwhile."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Figures that tests have measured (`record_property("figures", …)`), also where other processes ran them."""
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, value in report.user_properties:
+                if name == "figures":
+                    terminalreporter.write_line(str(value))
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder ../shared, or a skip where it is absent."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-import json
 import logging
 import random
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hardware_sim.people import Progress
+from hardware_sim.record import Game, parse
 from hardware_sim.runner import RunConfig, RunningTable
 from hardware_sim.table import Options
 from hardware_sim.tags import full_set
@@ -30,6 +30,8 @@ from tests.first_light.brokers import free_port
 from tests.sim.games import AFTER_SHORT, short
 
 LIMIT_S = 60.0
+SEED = 3
+"""Of the first table; each further one has the next, so that tables do not go in step."""
 FAST_SENSORS = (
     "[tables.sensors]\nsettle_ms = 0\nmissed_reads = 1\nread_period_ms = 10\nsame_tag_ms = 0\n"
 )
@@ -71,6 +73,7 @@ class Hall:
         mqtt: str = "",
         journal: str = "",
         speed: float | None = None,
+        operator: bool = False,
         clock: Clock | None = None,
         make_daemon: Callable[..., Daemon] = Daemon,
     ) -> None:
@@ -79,11 +82,14 @@ class Hall:
         self.clock = clock
         self._make_daemon = make_daemon
         self.bell = asyncio.Event()
-        self.asked: asyncio.Queue[str] = asyncio.Queue()
-        """Tables whose people wait for somebody to type in their result."""
-        self.record = folder / "record.jsonl"
-        self.record.write_text(json.dumps(record or short()) + "\n", encoding="utf-8")
-        self.tables = {name: self._table(name, level, speed, faults or {}) for name in tables}
+        self.asked: asyncio.Queue[tuple[str, Progress]] = asyncio.Queue()
+        """Tables whose people wait for `operator_done` after a hand, and after which."""
+        game = parse(record or short(), SEED)
+        waits = operator or level != "tiles"
+        self.tables = {
+            name: self._table(name, game, level, speed, waits, SEED + number, faults or {})
+            for number, name in enumerate(tables)
+        }
         self.web_port = free_port()
         self.file = folder / "hall.toml"
         self.file.write_text(
@@ -92,7 +98,7 @@ class Hall:
             + "".join(
                 f'[[tables]]\nid = "{name}"\nport = "{table.path}"\n'
                 + (f'tiles = "{name}.toml"\n' if level == "tiles" else "")
-                + ("" if speed == 1 else FAST_SENSORS)
+                + (FAST_SENSORS if speed is None else "")
                 for name, table in self.tables.items()
             ),
             encoding="utf-8",
@@ -106,7 +112,14 @@ class Hall:
         self.watchers: dict[str, Watcher] = {}
 
     def _table(
-        self, name: str, level: str, speed: float | None, faults: dict[str, str]
+        self,
+        name: str,
+        game: Game,
+        level: str,
+        speed: float | None,
+        waits: bool,
+        seed: int,
+        faults: dict[str, str],
     ) -> RunningTable:
         script = None
         if name in faults:
@@ -115,26 +128,27 @@ class Hall:
         return RunningTable(
             RunConfig(
                 Options(
-                    level=level, seed=3, speed=speed, hold=True,
-                    operator=frozenset() if level == "tiles" else frozenset({"result"}),
+                    level=level, seed=seed, speed=speed, hold=True,
+                    operator=frozenset({"result"} if waits else ()),
                 ),
-                record=str(self.record), link=self.folder / f"tty-{name}",
+                link=self.folder / f"tty-{name}",
                 tiles_toml=self.folder / f"{name}.toml", faults=str(script) if script else None,
                 exit_at_end=False, on_event=lambda progress: self._heard(name, progress),
-            )
+            ),
+            game,
         )  # fmt: skip
 
     def _heard(self, name: str, progress: Progress) -> None:
         self.bell.set()
         if progress.waits:
-            self.asked.put_nowait(name)
+            self.asked.put_nowait((name, progress))
 
     # ------------------------------------------------------------------ life
 
     @contextlib.asynccontextmanager
     async def open(self, *, daemon: bool = True) -> AsyncIterator[Hall]:
-        """Boards powered, the daemon running; everything closed at the end."""
-        with self._technician():
+        """Boards powered, the daemon running (or for the caller to run); everything closed at the end."""
+        with self._technician() if daemon else contextlib.nullcontext():
             self._boards = [asyncio.create_task(table.run()) for table in self.tables.values()]
             try:
                 if daemon:
