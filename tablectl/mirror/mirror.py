@@ -539,8 +539,15 @@ class Mirror:
 
     def _judge(self, reading: perceive.Reading) -> None:
         view, patience = self.view, self.options.patience_ms
-        verdict = self._strange_tag() or perceive.contradiction(view, reading, patience)
-        self.verdict = verdict
+        if reading.state is not None:
+            due = self._sticks.loose(view.sticks, reading.state, view.now, patience)
+            if due is not None and due > view.now:
+                self._wake(due)
+        self.verdict = (
+            self._strange_tag()
+            or self._sticks.verdict()
+            or perceive.contradiction(view, reading, patience)
+        )
         self._wake_for_faint()
         if reading.refused or self._unexplained(reading):
             last = max((place.since for place in view.picture.places.values()), default=0)

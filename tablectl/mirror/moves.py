@@ -74,7 +74,7 @@ class View:
     """Tags of the other set or of none: they play no part in the hand."""
     now: int = 0
     """Mirror time, ms."""
-    stick_ms: int = 2000
+    stick_ms: int = 3000
     """Without sensed orientation a riichi shows by its stick only: a closed hand's discard waits this long."""
     faint_ms: int = 1500
     """A faint reading counts after this: a ghost flickers, a tile lies."""

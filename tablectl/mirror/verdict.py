@@ -19,7 +19,7 @@ class Verdict:
     certainty: Certainty
     code: str = ""
     """Stable: `missed_discard`, `missed_draw`, `out_of_turn`, `taken_back`, `strange_tag`, `other_set`,
-    `five_copies`, `wrong_count`, `illegal`, `duplicate_tag`."""
+    `five_copies`, `wrong_count`, `illegal`, `duplicate_tag`, `late_stick`, `gap`."""
     text: str = ""
     seat: int | None = None
     tags: tuple[int, ...] = ()

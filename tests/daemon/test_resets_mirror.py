@@ -15,8 +15,11 @@ from tablectl.engine.game.wall import DEALERS_FOURTEENTH, REPLACEMENTS
 from tablectl.engine.rules import load as rules_of
 from tablectl.mirror.mirror import Mirror
 from tablectl.mirror.moves import View
-from tests.daemon.bench import Bench
-from tests.daemon.test_mirror import PATIENCE, after_dealers_discard
+from tests.daemon.bench import HANDS, Bench
+from tests.daemon.test_mirror import after_dealers_discard
+
+PATIENCE = 3500
+"""Longer than a stick is waited for, where orientation is not told."""
 
 
 def gap(bench: Bench) -> int:
@@ -254,6 +257,33 @@ def test_a_stick_of_the_hand_before_is_no_riichi() -> None:
     bench.see(m.RiichiSlot(2, 0))
     bench.see(m.RiichiSlot(2, 1))
     assert bench.state.seats[2].riichi
+
+
+def test_a_stick_that_comes_too_late_is_for_a_person_and_makes_no_later_riichi() -> None:
+    """Where orientation is not sensed, its discard has passed without it, and the next one is not it."""
+    bench = Bench(extra=Capability(0))
+    tags = bench.deal(("1m2m3m4m5m6m7m8m9m1p1p2p3p", *HANDS[1:3], "2m3m4m2p3p4p2s3s4s5z5z6z6z"))
+    bench.discard(0, bench.draw(0, "9s"))
+    bench.discard(1, bench.draw(1, "7z"))
+    bench.see(m.RiichiSlot(0, 1))
+    bench.wait(1000)
+    assert bench.mirror.verdict.certainty == "accepted"
+    bench.wait(1000)
+    assert (bench.mirror.verdict.certainty, bench.mirror.verdict.code, bench.mirror.verdict.seat) == (
+        "contradiction", "late_stick", 0,
+    )  # fmt: skip
+    for seat, name in ((2, "6z"), (3, "9m"), (0, "9p")):
+        bench.discard(seat, bench.draw(seat, name))
+    bench.draw(1, "8s")
+    assert bench.state.seats[0].river[-1].tile == bench.mirror.view.tile(
+        bench.mirror.book.rivers[0][-1]
+    )
+    assert len(bench.state.seats[0].river) == 2
+    assert bench.state.seats[0].riichi == 0
+    assert len(tags) == 4
+    bench.see(m.RiichiSlot(0, 0))
+    bench.wait(100)
+    assert bench.mirror.verdict.certainty == "accepted"
 
 
 def test_a_gap_survives_as_json() -> None:

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from firmware_protocol.vocabulary import Capability
 from hardware_sim.record import parse
+from hardware_sim.sensors import PERFECT, Quality
+from hardware_sim.table import LEVELS
 from tablectl.daemon.core import Change
 from tablectl.engine.game.state import GameState
 from tests.conftest import scaled
@@ -55,6 +58,9 @@ class Kind:
     """Events the board can keep."""
     speed: float | None = 1.0
     """None: people who take no time play on while the host reads the board's state."""
+    quality: Quality = PERFECT
+    without: int = 0
+    """Capabilities that the machine lacks."""
 
 
 KINDS = {
@@ -62,6 +68,8 @@ KINDS = {
     "hang": Kind(hang),
     "events-lost": Kind(unplug, capacity=8),
     "restart-at-max": Kind(restart, speed=None),
+    "hang-with-noise": Kind(hang, quality=Quality(overlaps=0.05, ghosts=0.02, repeats=0.05)),
+    "hang-without-walls": Kind(hang, without=int(Capability.TILES_WALL | Capability.ORIENTATION)),
 }
 
 
@@ -101,10 +109,11 @@ def with_event(name: str) -> str:
     )
 
 
-def play(game: dict[str, Any], folder: Path, kind: Kind, at_event: int, **more: Any) -> GapBridge:
+def play(game: dict[str, Any], folder: Path, kind: Kind, at_event: int) -> GapBridge:
     bridge = gap_bridge(
         parse(game), folder, at_event=at_event, fault=kind.fault, capacity=kind.capacity,
-        speed=kind.speed, **more,
+        speed=kind.speed, quality=kind.quality,
+        capabilities=LEVELS["tiles"] & ~kind.without,
     )  # fmt: skip
     bridge.start(options=start_request(game)[1]["options"])
     bridge.play()
