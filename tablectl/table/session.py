@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import random
 import secrets
@@ -154,6 +155,8 @@ class TableSession:
         self._port: Port | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._queue: asyncio.Queue[Output] = asyncio.Queue()
+        self._in_hand: Output | None = None
+        """What the worker deals with; a worker that comes after a cancelled one begins with it."""
         self._stop = asyncio.Event()
         self._ended = asyncio.Event()
         self._end: tuple[str, str] = ("", "")
@@ -403,21 +406,20 @@ class TableSession:
 
     async def _work(self) -> None:
         while True:
-            output = await self._queue.get()
-            try:
-                answer = await self._deal(output)
-                self._driver.done(output, self._micros(), answer)
-                self._pump()
-            finally:
-                self._queue.task_done()
+            if self._in_hand is None:
+                self._in_hand = await self._queue.get()
+            output = self._in_hand
+            answer = await self._deal(output)
+            self._in_hand = None
+            self._queue.task_done()
+            self._guarded(functools.partial(self._driver.done, output, self._micros(), answer))
 
     async def _deal(self, output: Output) -> Sequence[Motion]:
         match output:
             case ReportFact():
                 fact = output.fact
                 await self._insist("writing a fact", lambda: self._submit.fact(fact))
-                for level, text in self.machine.observe(fact.message):
-                    _LOG.log(level, "%s: %s", self.options.table_id, text)
+                self._guarded(lambda: self._observed(fact.message))
             case MarkSent():
                 cmd_id = output.cmd_id
                 await self._insist("marking a motion", lambda: self._actions.sent(cmd_id))
@@ -432,6 +434,10 @@ class TableSession:
             case Standing():
                 self._standing(output)
         return ()
+
+    def _observed(self, message: Message) -> None:
+        for level, text in self.machine.observe(message):
+            _LOG.log(level, "%s: %s", self.options.table_id, text)
 
     async def _insist(self, what: str, work: Callable[[], Awaitable[T]]) -> T:
         """Until it succeeds: an event that is not written is not acknowledged, and nothing is skipped."""

@@ -32,6 +32,7 @@ class Bench:
     ) -> None:
         self.pty, self.board, self.ledger, self.host, self.bell = pty, board, ledger, host, bell
         self.until = bell.until
+        self.running = asyncio.ensure_future(host.run())
 
 
 @asynccontextmanager
@@ -46,12 +47,12 @@ async def bench(
     if prepare is not None:
         prepare(device, ledger)
     host = session(ledger, pty.path, **more)
-    running = asyncio.ensure_future(host.run())
+    bench = Bench(pty, device, ledger, host, bell)
     try:
-        yield Bench(pty, device, ledger, host, bell)
+        yield bench
     finally:
         await host.stop()
-        await running
+        await bench.running
         device.unplug()
 
 
