@@ -230,6 +230,18 @@ class HandAbort(RequestModel):
         return commands.AbortHand(self.reason)
 
 
+class HandTakeOver(RequestModel):
+    """Settle a contradiction: the result of this hand is reported, what the antennas see decides nothing."""
+
+    name: ClassVar[str] = "hand/take_over"
+
+    reason: Reason
+
+    def command(self, context: Context) -> commands.Command:
+        """`TakeOver`."""
+        return commands.TakeOver(self.reason)
+
+
 class Riichi(RequestModel):
     """A seat has declared riichi (level basic: no slot sees the stick)."""
 
@@ -366,7 +378,7 @@ class Undo(RequestModel):
 REQUESTS: dict[str, type[RequestModel]] = {
     model.name: model
     for model in (
-        GameStart, GameAdopt, GameAbort, GamePause, GameResume, HandAbort, Riichi, ResultWin, ResultDraw, Settle, Undo,
+        GameStart, GameAdopt, GameAbort, GamePause, GameResume, HandAbort, HandTakeOver, Riichi, ResultWin, ResultDraw, Settle, Undo,
     )
 }  # fmt: skip
 """Every request by the name after `request/`."""

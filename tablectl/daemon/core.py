@@ -265,6 +265,8 @@ class TableCore:
         """Let the mirror know what the game has become."""
         if any(isinstance(event, ev.HandStarted) for event in events):
             self.mirror.started()
+        elif any(isinstance(event, ev.HandTakenOver) for event in events):
+            self.mirror.taken_over()
         elif self.state.tiles_known and command_id[0] == ASKED:
             self.mirror.rebook(self.state)
 

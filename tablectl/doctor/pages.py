@@ -106,7 +106,7 @@ def _table(name: str, table: dict[str, Any]) -> list[Finding]:
         found.append(
             warn(
                 "daemon", name, "contradiction", "what the table sees contradicts the rules: scoring waits",
-                "a person looks at the table and puts the result right (result/win, result/draw or undo)",
+                "a person looks at the table: put its tiles right, or ask hand/take_over and report the result",
             )
         )  # fmt: skip
     if table["fault"]:

@@ -170,9 +170,17 @@ class Mirror:
         self.view.picture.forget_gone(self.view.now)
         self._reported = set()
 
+    def taken_over(self) -> None:
+        """A person settles this hand: whatever is seen of it contradicts nothing any more."""
+        gap, self._gap = self._gap, None
+        if gap is not None:
+            self._look_anew(gap)
+        self.verdict = ACCEPTED
+        self.wake_at = None
+
     def rebook(self, state: GameState) -> None:
         """The game changed by other hands than ours (a request, an undo): find every tag again."""
-        self.book = perceive.rebook(self.view, state)
+        self.book = perceive.rebook(self.view, state, self.book)
 
     @property
     def capabilities(self) -> int:
@@ -243,7 +251,7 @@ class Mirror:
             return []
         commands: list[cmd.Command] = [] if state.phase == "dice" else [cmd.WallsReady()]
         commands.append(cmd.RollDice(event.a, event.b))
-        if state.game is not None and state.game.knowledge != "tiles":
+        if not state.tiles_known:
             commands += [cmd.Deal(), cmd.RevealDora()]
         return commands
 
@@ -259,12 +267,7 @@ class Mirror:
 
     def _finish(self, state: GameState) -> list[cmd.Command]:
         """All that still waits for its time counts now."""
-        game = state.game
-        if (
-            game is None
-            or game.knowledge != "tiles"
-            or state.phase not in ("play", "tenpai", "result")
-        ):
+        if not state.tiles_known or state.phase not in ("play", "tenpai", "result"):
             return []
         if self._waits_for_gap(None):
             return self._perceive(state)
@@ -473,7 +476,7 @@ class Mirror:
         """Commands of every move that counts by now; sets the verdict and the next waking."""
         self.wake_at = None
         game = state.game
-        if game is None or game.knowledge != "tiles" or state.paused:
+        if game is None or not state.tiles_known or state.paused:
             return []
         if state.phase == "dice" and self._gap is None:
             return self._missed_dice(state)

@@ -7,6 +7,7 @@ hands confirm each other, and a hand held over the river for a moment confirms n
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from firmware_protocol.vocabulary import ZoneKind
@@ -406,39 +407,59 @@ def _name(view: View, tag: int) -> str:
     return "?" if tile is None else NAMES[tile]
 
 
-def rebook(view: View, state: GameState) -> Book:
-    """A book that agrees with the game, tags found where the picture has such tiles."""
+def rebook(view: View, state: GameState, old: Book) -> Book:
+    """A book that agrees with the game: tags as `old` has them, else where the picture has such tiles.
+
+    A tag that lies elsewhere already, because a move has not counted yet, keeps its home.
+    """
     book = Book()
-    free = dict(view.picture.places)
+    free = set(view.picture.places)
     for seat in range(4):
         table = state.seats[seat]
+        melded = [tag for group in old.melds[seat] for tag in group]
         for meld in table.melds:
-            book.meld(seat, tuple(_claim(view, free, ZoneKind.MELD, seat, meld.tiles)))
+            tags = _claim(view, book, free, melded, ZoneKind.MELD, seat, meld.tiles)
+            book.meld(seat, tuple(tags))
         for kept in table.river:
             if kept.called_by is None:
-                found = _claim(view, free, ZoneKind.RIVER, seat, (kept.tile,))
+                found = _claim(
+                    view, book, free, old.rivers[seat], ZoneKind.RIVER, seat, (kept.tile,)
+                )
                 book.discard(seat, found[0] if found else None)
+        first = [*old.hands[seat], *old.rivers[seat], *melded]
         for zone in (ZoneKind.HAND, ZoneKind.DRAWN, ZoneKind.LAID):
             have = [tile for tag in book.hands[seat] if (tile := view.tile(tag)) is not None]
             held = Counter(table.hand) - Counter(have)
-            for tag in _claim(view, free, zone, seat, tuple(held.elements())):
+            for tag in _claim(view, book, free, first, zone, seat, tuple(held.elements())):
                 book.take(seat, tag)
-    for tag in _claim(view, free, ZoneKind.INDICATOR, 0, state.dora):
+    for tag in _claim(view, book, free, old.dora, ZoneKind.INDICATOR, 0, state.dora):
         book.turn_dora(tag)
     if state.step == "own":
-        drawn = [tag for tag, _ in view.zone(ZoneKind.DRAWN, state.turn) if tag in book.home]
-        book.drawn = drawn[0] if drawn else None
+        if old.drawn is not None and book.home.get(old.drawn) == Home("hand", state.turn):
+            book.drawn = old.drawn
+        else:
+            drawn = [tag for tag, _ in view.zone(ZoneKind.DRAWN, state.turn) if tag in book.home]
+            book.drawn = drawn[0] if drawn else None
     return book
 
 
 def _claim(
-    view: View, free: dict[int, Place], zone: ZoneKind, seat: int, tiles: tuple[int | None, ...]
+    view: View,
+    book: Book,
+    free: set[int],
+    first: Sequence[int],
+    zone: ZoneKind,
+    seat: int,
+    tiles: tuple[int | None, ...],
 ) -> list[int]:
-    found = []
+    """A tag for each tile, as far as there are: of `first`, then of those that lie in the zone."""
+    found: list[int] = []
     for tile in tiles:
-        for tag, _ in view.zone(zone, seat):
-            if tag in free and (tile is None or view.tile(tag) == tile):
-                del free[tag]
+        lying = (tag for tag, _ in view.zone(zone, seat) if tag in free)
+        for tag in (*first, *lying):
+            known = tag in book.home or tag in found
+            if not known and (tile is None or view.tile(tag) == tile):
+                free.discard(tag)
                 found.append(tag)
                 break
     return found

@@ -196,6 +196,7 @@ _MAKERS: tuple[tuple[type[Event], _Maker], ...] = (
     (ev.AnkanDeclared, lambda s, es, e: cmd.Ankan(e.seat, e.tiles)),
     (ev.KakanDeclared, lambda s, es, e: cmd.Kakan(e.seat, e.tile)),
     (ev.GamePaused, lambda s, es, e: cmd.PauseGame(e.reason)),
+    (ev.HandTakenOver, lambda s, es, e: cmd.TakeOver(e.reason)),
     (ev.GameResumed, lambda s, es, e: cmd.ResumeGame()),
     (ev.PlayerReplaced, lambda s, es, e: cmd.ReplacePlayer(e.seat, e.player, e.name, e.reason)),
     (ev.ScoreAdjusted, lambda s, es, e: cmd.AdjustScore(e.deltas, e.reason, e.deposits)),

@@ -165,6 +165,23 @@ def _resumed(state: GameState, _: ev.GameResumed) -> None:
     state.paused = False
 
 
+def _hand_taken_over(state: GameState, _: ev.HandTakenOver) -> None:
+    state.taken_over = True
+    state.step = "none"
+    state.discard = None
+    state.open_kan = None
+    state.rinshan = False
+    state.passed_with_draw = ()
+    state.riichi_with_draw = None
+    for number in range(4):
+        seat = _edit(state, number)
+        # Rivers and melds lie open and stay; what is in the hands is not known any more.
+        seat.hand, seat.unknown, seat.key = (), len(seat.hand) + seat.unknown, 0
+        seat.drawn = None
+        seat.missed, seat.forbidden, seat.ippatsu = 0, frozenset(), False
+        seat.waits_cache = None
+
+
 def _time_called(state: GameState, event: ev.TimeCalled) -> None:
     state.hands_to_play = event.hands_to_play
 
@@ -524,6 +541,7 @@ _APPLY: dict[type[ev.Event], Callable[[GameState, Any], None]] = {
     ev.FirstDealerSet: _first_dealer_set,
     ev.GamePaused: _paused,
     ev.GameResumed: _resumed,
+    ev.HandTakenOver: _hand_taken_over,
     ev.TimeCalled: _time_called,
     ev.PlayerReplaced: _player_replaced,
     ev.ScoreAdjusted: _score_adjusted,

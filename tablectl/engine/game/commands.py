@@ -139,6 +139,17 @@ class AbortHand(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class TakeOver(Command):
+    """A person takes the hand over: what the machine sees of its tiles decides nothing any more.
+
+    Its result is reported, as at a table that senses no tiles.
+    """
+
+    type: ClassVar[str] = "take_over"
+    reason: Public[str]
+
+
+@dataclass(frozen=True, slots=True)
 class AbortGame(Command):
     """Break the game off; scores stand as they are."""
 

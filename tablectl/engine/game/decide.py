@@ -15,7 +15,7 @@ from tablectl.engine.game.state import GameState
 Answer = list[Event] | Refusal
 _BEFORE_A_GAME = frozenset({cmd.StartGame, cmd.AdoptGame})
 _WHILE_PAUSED = frozenset(
-    {cmd.PauseGame, cmd.ResumeGame, cmd.AbortGame, cmd.AbortHand, cmd.ReplacePlayer, cmd.AdjustScore, cmd.CallTime,
+    {cmd.PauseGame, cmd.ResumeGame, cmd.AbortGame, cmd.AbortHand, cmd.TakeOver, cmd.ReplacePlayer, cmd.AdjustScore, cmd.CallTime,
      cmd.Sanction, cmd.SettleFinding, cmd.Report}
 )  # fmt: skip
 _AFTER_THE_END = frozenset({cmd.StartGame, cmd.AdoptGame})
@@ -28,6 +28,7 @@ _DECIDE: dict[type[Command], Callable[[GameState, Any], Answer]] = {
     cmd.PauseGame: setup.pause_game,
     cmd.ResumeGame: setup.resume_game,
     cmd.AbortHand: setup.abort_hand,
+    cmd.TakeOver: setup.take_over,
     cmd.AbortGame: setup.abort_game,
     cmd.CallTime: setup.call_time,
     cmd.ReplacePlayer: setup.replace_player,

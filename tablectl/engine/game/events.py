@@ -134,6 +134,14 @@ class GamePaused(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class HandTakenOver(Event):
+    """The result of this hand is reported by a person: its tiles were not all seen."""
+
+    type: ClassVar[str] = "hand_taken_over"
+    reason: Public[str]
+
+
+@dataclass(frozen=True, slots=True)
 class GameResumed(Event):
     """Play goes on."""
 
@@ -547,7 +555,7 @@ class Undone(Event):
 EVENTS: dict[str, type[Event]] = {
     cls.type: cls
     for cls in (
-        GameStarted, SeatThrown, SeatsDrawn, FirstDealerSet, GamePaused, GameResumed, TimeCalled,
+        GameStarted, SeatThrown, SeatsDrawn, FirstDealerSet, GamePaused, GameResumed, HandTakenOver, TimeCalled,
         PlayerReplaced, ScoreAdjusted, GameEnded, HandStarted, WallsBuilt, DiceRolled, WallBroken, Dealt,
         RinshanLaid, DoraRevealed, DoraReplaced, Drawn, DrawReturned, Discarded, RiichiDeclared, RiichiAccepted, Called,
         AnkanDeclared, KakanDeclared, KanEstablished, MissedWin, Won, WinBumped, DrawReached,

@@ -231,6 +231,21 @@ def abort_hand(state: GameState, command: cmd.AbortHand) -> Answer:
     return void_hand(state, "aborted")
 
 
+def take_over(state: GameState, command: cmd.TakeOver) -> Answer:
+    """The rest of the hand is a person's word: for a hand that the machine has lost sight of.
+
+    A riichi that was said counts as established: a stick that lies has its say at every level.
+    """
+    if state.phase not in ("dice", "deal", "play"):
+        return Refusal("no_hand", "no hand is being played")
+    if not state.tiles_known:
+        return Refusal(
+            "nothing_seen", "this hand's tiles are not sensed anyway", "report its result"
+        )
+    said = [seat for seat in range(4) if state.seats[seat].riichi == 1]
+    return [ev.HandTakenOver(command.reason), *(ev.RiichiAccepted(seat) for seat in said)]
+
+
 def abort_game(state: GameState, command: cmd.AbortGame) -> Answer:
     """The game is broken off; a hand in progress does not count."""
     out: list[Event] = []

@@ -317,6 +317,8 @@ class GameState:
     findings: tuple[Finding, ...] = ()
     # --- the hand
     hand_start: HandStart = HandStart()
+    taken_over: bool = False
+    """A person reports the result; what is sensed of tiles decides nothing in this hand."""
     dice: tuple[int, int] | None = None
     wall: tuple[int, int, int] | None = None
     """(wall_seat, stacks, first_stack) of the break."""
@@ -370,7 +372,7 @@ class GameState:
     @property
     def tiles_known(self) -> bool:
         """The table senses play: draws, discards and calls come as commands."""
-        return self.game is not None and self.game.knowledge == "tiles"
+        return self.game is not None and self.game.knowledge == "tiles" and not self.taken_over
 
     def to_json(self) -> dict[str, Any]:
         """The whole state, secrets included; the form replays are compared by."""
@@ -402,6 +404,7 @@ class GameState:
                 "deposits": self.hand_start.deposits,
                 "replay": self.hand_start.replay,
             },
+            "taken_over": self.taken_over,
             "dice": None if self.dice is None else list(self.dice),
             "wall": None if self.wall is None else list(self.wall),
             "rinshan_laid": self.rinshan_laid,
@@ -439,6 +442,7 @@ class GameState:
 EMPTY = GameState()
 """The state before any game."""
 HAND_FIELDS: dict[str, Any] = {
+    "taken_over": False,
     "dice": None,
     "wall": None,
     "rinshan_laid": False,
