@@ -186,7 +186,7 @@ def test_the_disk_fails_in_the_middle_of_a_hand(
                 await journal._ask(lambda _store: medium.heal())
                 await hall.until(lambda: journal.health.state == "ok")
                 assert journal.health.in_memory == 0
-                assert hall.lines("INFO", "journal: ok")
+                await hall.until(lambda: bool(hall.lines("INFO", "journal: ok")))
                 pages = await look(hall)
                 assert pages.status == 200
                 assert pages.tables["t1"]["durable"]
