@@ -9,6 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tablectl.cli.parts import add_part
+
 if TYPE_CHECKING:
     from tablectl.config import Problem, Settings
 
@@ -26,45 +28,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 ok, 1 findings, 2 usage or configuration"
     )
     parts = parser.add_subparsers(dest="part", required=True, metavar="check|init|explain")
-    check = parts.add_parser(
-        "check",
-        help="read a file and name every fault",
-        description="Read a hall's file and all it names (secrets, certificates, tiles, house rules), open nothing.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="examples:\n"
+    check = add_part(
+        parts, "check", "read a file and name every fault",
         "  tablectl config check                             tablectl.toml in this folder\n"
         "  sudo tablectl config check /etc/tablectl/tablectl.toml\n"
         "  tablectl config check hall.toml --json | jq '.problems[].message'\n\n"
-        "Ports, boards and the broker are looked at by 'tablectl doctor'.\n"
-        "exit codes: 0 good (warnings may be there), 1 faults, 2 the file cannot be read",
-    )
+        "Ports, boards and the broker are looked at by 'tablectl doctor'.",
+        "0 good (warnings may be there), 1 faults, 2 the file cannot be read",
+        description="Read a hall's file and all it names (secrets, certificates, tiles, house rules), open nothing.",
+    )  # fmt: skip
     check.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE", help=_FILE)
     check.add_argument("--json", action="store_true", help="faults as one JSON object")
-    init = parts.add_parser(
-        "init",
-        help="write a commented file to begin with",
-        description="Write a file with every key as a remark, and one [[tables]] block for each serial port found.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="examples:\n"
+    init = add_part(
+        parts, "init", "write a commented file to begin with",
         "  tablectl config init                              tablectl.toml in this folder\n"
         "  sudo tablectl config init /etc/tablectl/tablectl.toml\n"
-        "  tablectl config init --stdout | less\n\n"
-        "exit codes: 0 written, 2 the file is there already or cannot be written",
-    )
+        "  tablectl config init --stdout | less",
+        "0 written, 2 the file is there already or cannot be written",
+        description="Write a file with every key as a remark, and one [[tables]] block for each serial port found.",
+    )  # fmt: skip
     init.add_argument("file", nargs="?", type=Path, default=DEFAULT, metavar="FILE", help=_FILE)
     init.add_argument("--force", action="store_true", help="overwrite an existing file")
     init.add_argument("--stdout", action="store_true", help="print instead of writing")
-    explain = parts.add_parser(
-        "explain",
-        help="what the keys mean",
-        description="What each key means: kind, default, example, variable of the environment, when a change counts.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="examples:\n"
+    explain = add_part(
+        parts, "explain", "what the keys mean",
         "  tablectl config explain | less                    all keys\n"
         "  tablectl config explain tables                    one section\n"
-        "  tablectl config explain delay                     one key, wherever it stands\n\n"
-        "exit codes: 0 ok, 2 there is no such key",
-    )
+        "  tablectl config explain delay                     one key, wherever it stands",
+        "0 ok, 2 there is no such key",
+        description="What each key means: kind, default, example, variable of the environment, when a change counts.",
+    )  # fmt: skip
     explain.add_argument("key", nargs="?", metavar="KEY", help="such as 'mqtt' or 'tables.port'")
 
 

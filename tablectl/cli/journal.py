@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tablectl.cli.parts import add_part
 from tablectl.journal.check import check
 from tablectl.journal.errors import JournalError
 from tablectl.journal.model import StoredEvent, StoredFact
@@ -36,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
 
-    verify = _action(
+    verify = add_part(
         actions, "verify", "check seals, sequences and the file itself",
         "  tablectl journal verify /var/lib/tablectl/journal.db\n"
         "  tablectl journal verify journal.db --json | jq .ok",
@@ -45,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verify.add_argument("file", type=Path, help="the journal (SQLite file)")
     verify.add_argument("--json", action="store_true", help="print the report as JSON")
 
-    export = _action(
+    export = add_part(
         actions, "export", "print facts and events as JSON lines, in the order in which they happened",
         "  tablectl journal export journal.db --list\n"
         "  tablectl journal export journal.db --game 0193… > game.jsonl\n"
@@ -58,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--game", help="only this game")
     export.add_argument("--events", action="store_true", help="leave the machine's facts out")
 
-    prune = _action(
+    prune = add_part(
         actions, "prune", "drop old games, oldest first, never the latest of a table",
         "  tablectl journal prune journal.db --older-than 365 --dry-run\n"
         "  sudo systemctl stop tablectl && sudo tablectl journal prune /var/lib/tablectl/journal.db --older-than 365",
@@ -71,17 +72,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     prune.add_argument("--table", help="only this table")
     prune.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
     prune.add_argument("--json", action="store_true", help="print the outcome as JSON")
-
-
-def _action(actions: Any, name: str, meaning: str, examples: str, codes: str) -> Any:
-    """One action with a help that teaches."""
-    return actions.add_parser(
-        name,
-        help=meaning,
-        description=f"{meaning[:1].upper()}{meaning[1:]}.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"examples:\n{examples}\n\nexit codes: {codes}",
-    )
 
 
 def _days(text: str) -> float:

@@ -10,6 +10,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
+from tablectl.cli.parts import add_part
+
 if TYPE_CHECKING:
     from tablectl.engine.rules.shelf import Sheet
 
@@ -29,12 +31,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 ok, 2 no such ruleset, or a fault in a rule file"
     )
     parts = parser.add_subparsers(dest="part", required=True, metavar="list|show|diff")
-    listing = _part(
+    listing = add_part(
         parts, "list", "the rulesets that are shipped",
         "  tablectl rules list\n  tablectl rules list --json | jq -r '.rulesets[].id'", "0 ok",
     )  # fmt: skip
     listing.add_argument("--json", action="store_true", help="as one JSON object")
-    show = _part(
+    show = add_part(
         parts, "show", "every value of one ruleset with its citation",
         "  tablectl rules show saikouisen\n"
         "  tablectl rules show tenhou,kuitan=false --topic yaku\n"
@@ -47,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument(
         "--topic", metavar="TOPIC", help="only one topic, such as 'riichi', 'fu' or 'infractions'"
     )
-    diff = _part(
+    diff = add_part(
         parts, "diff", "where two rulesets differ",
         "  tablectl rules diff saikouisen m-league\n"
         "  tablectl rules diff tenhou ./our-hall.toml --json",
@@ -57,17 +59,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("second", metavar="R2", help="id or house-rule file, with options")
     for part in (show, diff):
         part.add_argument("--json", action="store_true", help="as one JSON object")
-
-
-def _part(parts: Any, name: str, meaning: str, examples: str, codes: str) -> Any:
-    """One part with a help that teaches."""
-    return parts.add_parser(
-        name,
-        help=meaning,
-        description=f"{meaning[:1].upper()}{meaning[1:]}.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"examples:\n{examples}\n\nexit codes: {codes}",
-    )
 
 
 def run(args: argparse.Namespace) -> int:
