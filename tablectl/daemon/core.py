@@ -42,6 +42,8 @@ RESULTS = (
     cmd.Settle,
 )
 """What a person may correct even where the table found it; all else that it saw is a fact."""
+MILESTONES = (ev.HandStarted, ev.GameStarted, ev.GameEnded)
+"""Events after which a restart has little to fold."""
 
 
 @dataclass(slots=True)
@@ -55,8 +57,11 @@ class Change:
     answer: Accepted | Refused | None = None
     refused: tuple[tuple[Command, Refusal], ...] = ()
     """Commands of facts that the rules refuse: for the log and the console."""
-    snapshot: bool = False
-    """A good moment for a snapshot: a restart then has little to fold."""
+
+    @property
+    def snapshot(self) -> bool:
+        """A good moment for a snapshot."""
+        return any(isinstance(event, MILESTONES) for event in self.events)
 
 
 @dataclass(slots=True)
@@ -68,7 +73,6 @@ class _Draft:
     actions: list[NewAction] = field(default_factory=list)
     refused: list[tuple[Command, Refusal]] = field(default_factory=list)
     event_ids: list[str] = field(default_factory=list)
-    snapshot: bool = False
 
 
 class TableCore:
@@ -258,8 +262,6 @@ class TableCore:
         if motion is not None:
             draft.actions.append(motion)
             self._lift_open = True
-        if isinstance(event, (ev.HandStarted, ev.GameStarted, ev.GameEnded)):
-            draft.snapshot = True
 
     def follow(self, command_id: str, events: Sequence[Event]) -> None:
         """Let the mirror know what the game has become."""
@@ -322,7 +324,6 @@ class TableCore:
             tuple(draft.events),
             None,
             tuple(draft.refused),
-            snapshot=draft.snapshot,
         )
 
     # ------------------------------------------------------------------ memory

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
 from tablectl.journal.errors import JournalClosedError
+from tablectl.journal.memory import Newest
 from tablectl.journal.model import (
     CommitResult,
     FactEntry,
@@ -69,8 +70,8 @@ class Journal:
         """Count of openings, persisted."""
         self._on_health = on_health
         self._health = store.health
-        self._newest: dict[str, tuple[int, int]] = {}
-        """By table: the boot of its board heard last, and the newest event of that boot."""
+        self._newest = Newest()
+        """Of what is committed."""
         self._seqs: dict[tuple[str, str], int] = {}
         self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -136,17 +137,12 @@ class Journal:
             return
         for entry in transaction.entries:
             if isinstance(entry, FactEntry) and entry.boot_id is not None:
-                self._heard(transaction.table_id, entry.boot_id, entry.event_no or 0)
+                self._newest.note(transaction.table_id, entry.boot_id, entry.event_no or 0)
         if outcome.duplicate:
             return
         for event in outcome.events:
             for feed, seq in event.seqs.items():
                 self._seqs[event.table_id, feed] = seq
-
-    def _heard(self, table_id: str, boot_id: int, event_no: int) -> None:
-        boot, newest = self._newest.get(table_id, (boot_id, event_no))
-        newest = max(newest, event_no) if boot == boot_id else event_no
-        self._newest[table_id] = (boot_id, newest)
 
     # ------------------------------------------------------------------ asking
 
@@ -156,8 +152,8 @@ class Journal:
         Facts of one boot come in order; the first one asked of a boot is unknown to memory and
         needs `find_fact`.
         """
-        boot, newest = self._newest.get(table_id, (None, 0))
-        return boot == boot_id and event_no > newest
+        newest = self._newest.of(table_id, boot_id)
+        return newest is not None and event_no > newest
 
     async def find_fact(self, table_id: str, boot_id: int, event_no: int) -> CommitResult | None:
         """What was committed with this device fact, as a duplicate would be answered; or None."""
@@ -167,7 +163,7 @@ class Journal:
             return (found[0] if found else None), store.reads.newest_event_no(table_id, boot_id)
 
         found, newest = await self._ask(ask)
-        self._heard(table_id, boot_id, -1 if newest is None else newest)
+        self._newest.note(table_id, boot_id, -1 if newest is None else newest)
         return found
 
     async def last_device_fact(self, table_id: str) -> StoredFact | None:

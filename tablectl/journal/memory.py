@@ -21,6 +21,28 @@ class Chain(NamedTuple):
     last: int
 
 
+class Newest:
+    """The newest event of each table's board in its last boot: facts of one boot come in order."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, tuple[int, int]] = {}
+
+    def __len__(self) -> int:
+        """Tables remembered: one entry each, however often their boards start."""
+        return len(self._newest)
+
+    def of(self, table_id: str, boot_id: int) -> int | None:
+        """The newest `event_no` noted of this boot; None: it is not the boot heard last, ask the file."""
+        boot, newest = self._newest.get(table_id, (None, 0))
+        return newest if boot == boot_id else None
+
+    def note(self, table_id: str, boot_id: int, event_no: int) -> None:
+        """An event of this boot was heard."""
+        known = self.of(table_id, boot_id)
+        newest = event_no if known is None else max(known, event_no)
+        self._newest[table_id] = (boot_id, newest)
+
+
 class Figures:
     """Next position, counters per table, chains per game.
 

@@ -7,7 +7,7 @@ import uuid
 from typing import Any
 
 from tablectl.journal.chain import seal
-from tablectl.journal.memory import Figures
+from tablectl.journal.memory import Figures, Newest
 from tablectl.journal.model import (
     SETTLED,
     CommitResult,
@@ -43,8 +43,8 @@ class Writes:
         self._reads = reads
         self._figures = figures
         self._epoch = epoch
-        self._newest: dict[str, tuple[int, int]] = {}
-        """By table: its board's last boot, and at least the newest event of it: what is later is new."""
+        self._newest = Newest()
+        """Of what was written, also where it was rolled back: what is later is certainly new."""
         # A new stream must not meet the ids a board still remembers.
         self.first_cmd_id = (uuid.uuid5(uuid.NAMESPACE_OID, stream).int & 0x3FFF_FFFF) + 1
 
@@ -110,13 +110,12 @@ class Writes:
     def _known_fact(
         self, table_id: str, boot_id: int, event_no: int
     ) -> tuple[CommitResult, str, str] | None:
-        boot, newest = self._newest.get(table_id, (None, -1))
-        if boot != boot_id:
-            found = self._reads.newest_event_no(table_id, boot_id)
-            newest = -1 if found is None else found
-        # After a rollback it is too high: then the file is asked, no more.
-        self._newest[table_id] = (boot_id, max(newest, event_no))
-        if event_no > newest:
+        newest = self._newest.of(table_id, boot_id)
+        if newest is None:
+            newest = self._reads.newest_event_no(table_id, boot_id)
+            self._newest.note(table_id, boot_id, -1 if newest is None else newest)
+        self._newest.note(table_id, boot_id, event_no)
+        if newest is None or event_no > newest:
             return None
         return self.find_fact(table_id, boot_id, event_no)
 
