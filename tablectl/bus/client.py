@@ -285,7 +285,7 @@ class TableBus:
             await self._snapshot_due.wait()
             self._snapshot_due.clear()
             await self._flush_retained(client)
-            if self._source.health().machine != self._troubles:
+            if self._source.troubles() != self._troubles:
                 self._health_due.set()
             await asyncio.sleep(SNAPSHOT_GAP_S)
 
@@ -316,10 +316,11 @@ class TableBus:
         for topic, value in wanted.items():
             if topic in self._sent and self._sent[topic] == value:
                 continue
-            if not isinstance(value, bytes):
-                body = json.dumps(value, ensure_ascii=False).encode()
-            else:
-                body = value
+            body = (
+                value
+                if isinstance(value, bytes)
+                else json.dumps(value, ensure_ascii=False).encode()
+            )
             # One after the other: an event that comes meanwhile waits for one of them at most.
             reason = await client.deliver(topic, body)
             self._sent[topic] = value

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tablectl.bus.payloads import BridgeHealth, BridgeInfo, EventMessage, LinkStatus, StateSnapshot
+from tablectl.bus.payloads import (
+    BridgeHealth,
+    BridgeInfo,
+    EventMessage,
+    LinkStatus,
+    MachineTrouble,
+    StateSnapshot,
+)
 
 
 class TableSource(Protocol):
@@ -56,6 +63,10 @@ class TableSource(Protocol):
 
     def info(self) -> BridgeInfo:
         """Versions and capabilities."""
+        ...
+
+    def troubles(self) -> tuple[MachineTrouble, ...]:
+        """What is wrong with the machine now, as `health` tells it."""
         ...
 
     def health(self) -> BridgeHealth:

@@ -190,10 +190,16 @@ class PublicSource:
             capabilities=_names(device.capabilities) if device else (),
         )
 
+    def troubles(self) -> tuple[MachineTrouble, ...]:
+        """What the machine says is wrong with it."""
+        return tuple(
+            MachineTrouble(part=one.part, code=one.code, detail=one.detail)
+            for one in self._machine().troubles
+        )
+
     def health(self) -> BridgeHealth:
         """Figures for the technician."""
         waiting = self.last_seq() - self.published()
-        machine = self._machine()
         return BridgeHealth(
             t_wall=self._clock.wall_ms(),
             uptime_s=(self._clock.mono_ms() - self._started_ms) // 1000,
@@ -201,11 +207,8 @@ class PublicSource:
             outbox=max(0, waiting),
             durable=self._writer.durable,
             link=dict(self._figures()),
-            machine=tuple(
-                MachineTrouble(part=one.part, code=one.code, detail=one.detail)
-                for one in machine.troubles
-            ),
-            temperatures={str(sensor): degrees for sensor, degrees in machine.temperatures.items()},
+            machine=self.troubles(),
+            temperatures={str(sensor): tc for sensor, tc in self._machine().temperatures.items()},
         )
 
 

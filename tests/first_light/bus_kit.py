@@ -16,6 +16,7 @@ from tablectl.bus.payloads import (
     BridgeInfo,
     EventMessage,
     LinkStatus,
+    MachineTrouble,
     PublicView,
     SeenEvent,
     Stamp,
@@ -77,6 +78,9 @@ class FakeTable:
             software="tablectl 0", protocol="1.0", table_name="一番卓", venue_name="", level="tiles",
             model=None, serial_number=None, firmware=None, wire="1.0", wire_schema=None, capabilities=(),
         )  # fmt: skip
+
+    def troubles(self) -> tuple[MachineTrouble, ...]:
+        return ()
 
     def health(self) -> BridgeHealth:
         return BridgeHealth(t_wall=0, uptime_s=0, loop_lag_ms=0.1, outbox=0, durable=True, link={})
