@@ -39,6 +39,12 @@ def need_program(name: str, package: str | None = None) -> str:
     return path
 
 
+def need_root(why: str) -> None:
+    """For a test that becomes somebody else, or leaves files of root behind."""
+    if os.geteuid() != 0:
+        missing("root", why)
+
+
 def shared_path(name: str) -> Path:
     """A file of ../shared, or a skip where the repository stands alone (a plain clone)."""
     path = SHARED / name

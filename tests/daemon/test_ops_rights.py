@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tablectl.journal import Journal
+from tests.conftest import need_root
 from tests.daemon.journal_kit import change
 from tests.daemon.rights_kit import NOBODY, as_nobody, public_folder
 
@@ -80,10 +81,8 @@ def test_a_folder_that_may_not_be_written(hall: Path) -> None:
     memory.chmod(0o755)
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0, reason="only root can leave files that nobody else may write"
-)
 def test_a_journal_that_a_run_as_root_has_made(hall: Path) -> None:
+    need_root("only root can leave files that nobody else may write")
     memory = hall.parent / "memory"
 
     async def as_root() -> None:

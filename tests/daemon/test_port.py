@@ -35,6 +35,7 @@ from tablectl.table.errors import (
 )
 from tablectl.table.options import PortOptions
 from tablectl.table.port import STUCK, Port
+from tests.conftest import need_root
 from tests.daemon.port_kit import Bell, Ledger, Pty, play, session
 
 TIOCGEXCL = 0x80045440
@@ -345,8 +346,8 @@ except PortError as error:
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_denied_as_a_real_user(tmp_path: Path) -> None:
+    need_root("only root can become somebody else")
     pty = Pty(tmp_path / "port")
     name = os.ttyname(pty.slave)
     Path(name).chmod(0o660)

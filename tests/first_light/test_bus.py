@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import aiomqtt
@@ -26,7 +25,7 @@ from tablectl.bus.watcher import Watcher
 from tablectl.engine.game.codec import tile_of
 from tablectl.engine.game.events import Drawn, MissedWin
 from tablectl.mirror.submit import Accepted, Refused, Request
-from tests.first_light.brokers import Mosquitto, mosquitto
+from tests.first_light.brokers import Mosquitto
 from tests.first_light.bus_kit import (
     TOPICS,
     WAIT,
@@ -38,13 +37,6 @@ from tests.first_light.bus_kit import (
     running,
     watcher,
 )
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Mosquitto]:
-    with mosquitto(tmp_path) as broker:
-        yield broker
-
 
 # ---- what goes out ----------------------------------------------------------------------------------
 

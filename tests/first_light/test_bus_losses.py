@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ from tests.first_light.bus_kit import (
     running,
     watcher,
 )
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Mosquitto]:
-    with mosquitto(tmp_path) as broker:
-        yield broker
 
 
 def test_row_33_34_37_a_broker_that_comes_late_and_again_hears_everything(tmp_path: Path) -> None:
