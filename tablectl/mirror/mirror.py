@@ -475,8 +475,7 @@ class Mirror:
     def _perceive(self, state: GameState, *, finish: bool = False) -> list[cmd.Command]:
         """Commands of every move that counts by now; sets the verdict and the next waking."""
         self.wake_at = None
-        game = state.game
-        if game is None or not state.tiles_known or state.paused:
+        if not state.tiles_known or state.paused:
             return []
         if state.phase == "dice" and self._gap is None:
             return self._missed_dice(state)
